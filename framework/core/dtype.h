@@ -1,0 +1,61 @@
+// The four element types of a tensor, and the bridge between them and C++ types.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string_view>
+
+namespace gradus {
+
+using Index = std::int64_t;
+
+enum class DType : std::uint8_t { float32, float64, int64, boolean };
+
+inline constexpr DType float32 = DType::float32;
+inline constexpr DType float64 = DType::float64;
+inline constexpr DType int64 = DType::int64;
+inline constexpr DType boolean = DType::boolean;
+
+/// Bytes of one element.
+constexpr std::size_t item_size(DType dtype) {
+  switch (dtype) {
+    case DType::float32: return 4;
+    case DType::float64: return 8;
+    case DType::int64: return 8;
+    case DType::boolean: return 1;
+  }
+  return 0;
+}
+
+/// The name as PyTorch spells it: "float32", "float64", "int64", "bool".
+std::string_view name(DType dtype);
+
+constexpr bool is_floating(DType dtype) { return dtype == float32 || dtype == float64; }
+
+template <class T>
+struct DTypeOf;
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = float32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = float64;
+};
+template <>
+struct DTypeOf<std::int64_t> {
+  static constexpr DType value = int64;
+};
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = boolean;
+};
+
+/// The dtype whose elements are stored as the C++ type T.
+template <class T>
+inline constexpr DType dtype_of = DTypeOf<T>::value;
+
+std::ostream& operator<<(std::ostream& out, DType dtype);
+
+}  // namespace gradus

@@ -1,0 +1,140 @@
+#include "framework/core/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "framework/core/error.h"
+
+namespace gradus {
+namespace {
+
+int threads_at_start() {
+  if (const char* wanted = std::getenv("GRADUS_NUM_THREADS")) {
+    char* end = nullptr;
+    const long count = std::strtol(wanted, &end, 10);
+    if (end == wanted || *end != '\0' || count < 1 || count > 1024) {
+      throw ValueError(
+          text("GRADUS_NUM_THREADS: needs a number from 1 to 1024, not '", wanted, "'"));
+    }
+    return static_cast<int>(count);
+  }
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+std::atomic<int>& thread_count() {
+  static std::atomic<int> count = threads_at_start();
+  return count;
+}
+
+/// One kernel's chunks, taken one after another by whoever is free.
+struct Work {
+  Index count;
+  Index chunk;
+  detail::ChunkFunction function;
+  const void* body;
+  std::atomic<Index> next{0};
+  std::exception_ptr failure = nullptr;
+  std::mutex failure_mutex{};
+
+  void take_chunks() {
+    for (;;) {
+      const Index begin = next.fetch_add(chunk);
+      if (begin >= count) return;
+      try {
+        function(body, begin, std::min(begin + chunk, count));
+      } catch (...) {
+        const std::scoped_lock lock(failure_mutex);
+        if (!failure) failure = std::current_exception();
+      }
+    }
+  }
+};
+
+thread_local bool inside_chunk = false;
+
+class Pool {
+ public:
+  // Never destroyed: a global tensor may still run a kernel while the process exits.
+  static Pool& instance() {
+    static Pool& pool = *new Pool;
+    return pool;
+  }
+
+  /// False when another thread has the pool: the caller then does the work alone.
+  bool try_run(Work& work, int helpers) {
+    const std::unique_lock owner(owner_, std::try_to_lock);
+    if (!owner) return false;
+    {
+      const std::scoped_lock lock(mutex_);
+      while (static_cast<int>(threads_.size()) < helpers) {
+        threads_.emplace_back([this] { serve(); });
+      }
+      work_ = &work;
+      wanted_ = helpers;
+      ++round_;
+    }
+    wake_.notify_all();
+    inside_chunk = true;
+    work.take_chunks();
+    inside_chunk = false;
+    std::unique_lock lock(mutex_);
+    wanted_ = 0;
+    work_ = nullptr;
+    done_.wait(lock, [this] { return busy_ == 0; });
+    return true;
+  }
+
+ private:
+  void serve() {
+    inside_chunk = true;
+    std::uint64_t seen = 0;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return round_ != seen && wanted_ > 0; });
+      seen = round_;
+      --wanted_;
+      ++busy_;
+      Work& work = *work_;
+      lock.unlock();
+      work.take_chunks();
+      lock.lock();
+      if (--busy_ == 0) done_.notify_one();
+    }
+  }
+
+  std::mutex owner_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::vector<std::thread> threads_;
+  Work* work_ = nullptr;
+  std::uint64_t round_ = 0;
+  int wanted_ = 0;
+  int busy_ = 0;
+};
+
+}  // namespace
+
+int num_threads() { return thread_count(); }
+
+void set_num_threads(int count) {
+  if (count < 1) throw ValueError(text("set_num_threads: needs at least 1, not ", count));
+  thread_count() = count;
+}
+
+void detail::run_chunks(Index count, Index chunk, ChunkFunction function, const void* body) {
+  Work work{.count = count, .chunk = chunk, .function = function, .body = body};
+  const Index chunks = (count + chunk - 1) / chunk;
+  const int helpers = static_cast<int>(std::min<Index>(num_threads(), chunks)) - 1;
+  if (helpers < 1 || inside_chunk || !Pool::instance().try_run(work, helpers)) work.take_chunks();
+  if (work.failure) std::rethrow_exception(work.failure);
+}
+
+}  // namespace gradus

@@ -1,0 +1,96 @@
+#include "framework/core/shape.h"
+
+#include <limits>
+#include <ostream>
+
+#include "framework/core/error.h"
+
+namespace gradus {
+
+IndexList::IndexList(std::span<const Index> values) {
+  if (values.size() > kMaxRank) {
+    throw ShapeError(text("shape: ", values.size(), " axes are more than the ", kMaxRank,
+                          " that a tensor can have"));
+  }
+  std::copy(values.begin(), values.end(), values_.begin());
+  size_ = static_cast<Index>(values.size());
+}
+
+IndexList IndexList::filled(Index count, Index value) {
+  IndexList list;
+  for (Index i = 0; i < count; ++i) list.push_back(value);
+  return list;
+}
+
+void IndexList::insert(Index position, Index value) {
+  if (size_ == kMaxRank) {
+    throw ShapeError(text("shape: one more axis than the ", kMaxRank, " that a tensor can have"));
+  }
+  std::copy_backward(begin() + position, end(), end() + 1);
+  values_[static_cast<std::size_t>(position)] = value;
+  ++size_;
+}
+
+void IndexList::erase(Index position) {
+  std::copy(begin() + position + 1, end(), begin() + position);
+  --size_;
+}
+
+Index element_count(const Shape& shape) {
+  constexpr Index limit = std::numeric_limits<Index>::max() / 8;
+  Index count = 1;  // of the shape with every 0 taken as 1, so that strides cannot overflow either
+  for (const Index size : shape) {
+    if (size < 0) throw ShapeError(text("shape: negative size ", size, " in ", shape));
+    if (size > 0 && count > limit / size) {
+      throw ShapeError(text("shape: ", shape, " has too many elements"));
+    }
+    count *= std::max<Index>(size, 1);
+  }
+  return shape.contains(0) ? 0 : count;
+}
+
+Strides contiguous_strides(const Shape& shape) {
+  Strides strides = shape;
+  Index step = 1;
+  for (Index i = shape.size() - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= std::max<Index>(shape[i], 1);
+  }
+  return strides;
+}
+
+Index checked_axis(const char* op, Index axis, Index rank) {
+  const Index axes = std::max<Index>(rank, 1);
+  if (axis < -axes || axis >= axes) {
+    throw ShapeError(
+        text(op, ": axis ", axis, " is outside ", -axes, "..", axes - 1, " (rank ", rank, ")"));
+  }
+  return axis < 0 ? axis + axes : axis;
+}
+
+Shape broadcast_shape(const char* op, const Shape& x, const Shape& other) {
+  const Shape& longer = x.size() >= other.size() ? x : other;
+  const Shape& shorter = x.size() >= other.size() ? other : x;
+  Shape result = longer;
+  const Index shift = longer.size() - shorter.size();
+  for (Index i = 0; i < shorter.size(); ++i) {
+    const Index a = longer[i + shift];
+    const Index b = shorter[i];
+    if (a != b && a != 1 && b != 1) {
+      throw ShapeError(
+          text(op, ": shapes do not broadcast (", a, " vs ", b, " on axis ", i + shift, ")"),
+          {.got = text("x ", x, ", other ", other),
+           .need = "equal sizes on every axis, counted from the last, or a 1"});
+    }
+    result[i + shift] = a == 1 ? b : a;
+  }
+  return result;
+}
+
+std::ostream& operator<<(std::ostream& out, const IndexList& list) {
+  out << '(';
+  for (Index i = 0; i < list.size(); ++i) out << (i == 0 ? "" : ", ") << list[i];
+  return out << (list.size() == 1 ? ",)" : ")");
+}
+
+}  // namespace gradus

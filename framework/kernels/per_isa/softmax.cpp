@@ -1,0 +1,111 @@
+// Softmax and its kin along the middle axis of a row-major (outer, size, inner) array.
+#include "framework/core/parallel.h"
+#include "framework/kernels/per_isa/vector_math.h"
+
+namespace gradus::kernels::GRADUS_ISA {
+namespace {
+
+/// Calls slice(offset of its first element) for every slice along the axis, in parallel.
+template <class Slice>
+void for_each_slice(AxisSplit split, Slice slice) {
+  parallel_for(split.outer * split.inner, at_least_one(kChunk / at_least_one(split.size)),
+               [&](Index first, Index last) {
+                 for (Index n = first; n < last; ++n) {
+                   slice(n / split.inner * split.size * split.inner + n % split.inner);
+                 }
+               });
+}
+
+template <class T>
+T largest(const T* x, Index size, Index step) {
+  T best = -std::numeric_limits<T>::infinity();
+  for (Index i = 0; i < size; ++i) best = x[i * step] > best ? x[i * step] : best;
+  return best;
+}
+
+/// Sums f(i) in eight independent partial sums.
+template <class T, class F>
+T sum_over(Index size, F f) {
+  constexpr Index kLanes = 8;
+  T lanes[kLanes] = {};
+  Index i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    for (Index lane = 0; lane < kLanes; ++lane) lanes[lane] += f(i + lane);
+  }
+  T sum = 0;
+  for (const T lane : lanes) sum += lane;
+  for (; i < size; ++i) sum += f(i);
+  return sum;
+}
+
+template <class T>
+void softmax_slice(T* y, const T* x, Index size, Index step, bool hidden_is_zero) {
+  const T top = largest(x, size, step);
+  bool all_hidden = top == -std::numeric_limits<T>::infinity();
+  if (all_hidden && hidden_is_zero) {
+    for (Index i = 0; i < size; ++i) all_hidden = all_hidden && x[i * step] == x[i * step];
+    if (all_hidden) {
+      for (Index i = 0; i < size; ++i) y[i * step] = 0;
+      return;
+    }
+  }
+  for (Index i = 0; i < size; ++i) y[i * step] = vector_math::exp(x[i * step] - top);
+  const T scale = 1 / sum_over<T>(size, [&](Index i) { return y[i * step]; });
+  for (Index i = 0; i < size; ++i) y[i * step] *= scale;
+}
+
+void softmax(DType dtype, AxisSplit split, void* out, const void* x, bool hidden_is_zero) {
+  for_floating(dtype, [&]<class T>(T*) {
+    for_each_slice(split, [&](Index start) {
+      T* y = static_cast<T*>(out) + start;
+      const T* in = static_cast<const T*>(x) + start;
+      if (split.inner == 1) {
+        softmax_slice(y, in, split.size, Index{1}, hidden_is_zero);
+      } else {
+        softmax_slice(y, in, split.size, split.inner, hidden_is_zero);
+      }
+    });
+  });
+}
+
+template <class T>
+void softmax_backward_slice(T* dx, const T* g, const T* y, Index size, Index step) {
+  const T dot = sum_over<T>(size, [&](Index i) { return g[i * step] * y[i * step]; });
+  for (Index i = 0; i < size; ++i) dx[i * step] = y[i * step] * (g[i * step] - dot);
+}
+
+void softmax_backward(DType dtype, AxisSplit split, void* out, const void* g, const void* y) {
+  for_floating(dtype, [&]<class T>(T*) {
+    for_each_slice(split, [&](Index start) {
+      softmax_backward_slice(static_cast<T*>(out) + start, static_cast<const T*>(g) + start,
+                             static_cast<const T*>(y) + start, split.size, split.inner);
+    });
+  });
+}
+
+template <class T>
+void log_softmax_slice(T* y, const T* x, Index size, Index step) {
+  const T top = largest(x, size, step);
+  const T sum = sum_over<T>(size, [&](Index i) { return vector_math::exp(x[i * step] - top); });
+  const T log_sum = vector_math::log(sum);
+  for (Index i = 0; i < size; ++i) y[i * step] = (x[i * step] - top) - log_sum;
+}
+
+void log_softmax(DType dtype, AxisSplit split, void* out, const void* x) {
+  for_floating(dtype, [&]<class T>(T*) {
+    for_each_slice(split, [&](Index start) {
+      log_softmax_slice(static_cast<T*>(out) + start, static_cast<const T*>(x) + start, split.size,
+                        split.inner);
+    });
+  });
+}
+
+}  // namespace
+
+void fill_softmax(Table& table) {
+  table.softmax = softmax;
+  table.softmax_backward = softmax_backward;
+  table.log_softmax = log_softmax;
+}
+
+}  // namespace gradus::kernels::GRADUS_ISA

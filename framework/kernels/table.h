@@ -1,0 +1,121 @@
+// The table of kernels: everything that touches numbers, over raw pointers and strides.
+//
+// The functions are compiled once per instruction set (framework/kernels/per_isa) and one table is
+// chosen at start. Kernels know nothing of tensors, tapes or errors: whoever calls them has checked
+// shapes and dtypes, and gives results that are row-major without gaps unless said otherwise.
+#pragma once
+
+#include "framework/core/dtype.h"
+
+namespace gradus::kernels {
+
+enum class Unary { exp, log, sqrt, tanh, sigmoid, relu, erf, negate, abs, sin, cos };
+enum class Binary { add, subtract, multiply, divide, maximum, minimum };
+enum class Compare { equal, not_equal, less, less_equal, greater, greater_equal };
+enum class Reduce { sum, mean, amax };
+
+/// What several operands of one elementwise loop have in common: row-major sizes.
+struct Loop {
+  Index rank;
+  const Index* sizes;
+};
+
+/// One operand of an elementwise loop: its first element, and a stride per axis in elements (0
+/// where it is broadcast).
+struct Operand {
+  void* data;
+  const Index* strides;
+};
+
+/// A row-major array seen as (outer, size, inner), the middle axis being worked on.
+struct AxisSplit {
+  Index outer;
+  Index size;
+  Index inner;
+};
+
+/// A stack of matrices; strides in elements, one of row and column being 1.
+struct Matrices {
+  void* data;
+  const Index* batch_strides;
+  Index row_stride;
+  Index column_stride;
+};
+
+/// out (rows, columns) = a (rows, inner) * b (inner, columns), for every index over the batch.
+struct MatmulSizes {
+  Index batch_rank;
+  const Index* batch_sizes;
+  Index rows;
+  Index columns;
+  Index inner;
+};
+
+/// One step of Adam; the bias corrections are already in `rate` and `second_scale`.
+struct AdamStep {
+  double beta1;
+  double beta2;
+  double rate;
+  double second_scale;
+  double eps;
+  double weight_decay;
+};
+
+struct Table {
+  const char* isa;
+
+  // ---- elementwise: any strides ----
+  void (*unary)(Unary op, DType dtype, Loop loop, Operand out, Operand x);
+  void (*binary)(Binary op, DType dtype, Loop loop, Operand out, Operand a, Operand b);
+  /// out is bool; dtype is that of a and b.
+  void (*compare)(Compare op, DType dtype, Loop loop, Operand out, Operand a, Operand b);
+  /// out = condition ? a : b, with a bool condition.
+  void (*select)(DType dtype, Loop loop, Operand out, Operand condition, Operand a, Operand b);
+  /// Copies, converting from one dtype to another where they differ.
+  void (*convert)(DType to, DType from, Loop loop, Operand out, Operand x);
+  /// out += alpha * x
+  void (*add_scaled)(DType dtype, Loop loop, Operand out, Operand x, double alpha);
+
+  // ---- along one axis: row-major arrays ----
+  void (*reduce)(Reduce op, DType dtype, AxisSplit split, void* out, const void* x);
+  /// The largest element along the axis and its first position; NaN wins.
+  void (*max)(DType dtype, AxisSplit split, void* values, Index* indices, const void* x);
+  /// A slice that is -inf throughout becomes NaN, or zeros when `hidden_is_zero`.
+  void (*softmax)(DType dtype, AxisSplit split, void* out, const void* x, bool hidden_is_zero);
+  /// out = y * (g - sum(g * y)), y being the softmax.
+  void (*softmax_backward)(DType dtype, AxisSplit split, void* out, const void* g, const void* y);
+  void (*log_softmax)(DType dtype, AxisSplit split, void* out, const void* x);
+  /// out = (x - mean) / sqrt(variance + eps) over rows of `size`; rstd holds 1 / sqrt(...) per row.
+  void (*normalize)(DType dtype, Index rows, Index size, double eps, void* out, void* rstd,
+                    const void* x);
+  /// dx = rstd * (g - mean(g) - xhat * mean(g * xhat)) per row.
+  void (*normalize_backward)(DType dtype, Index rows, Index size, void* dx, const void* g,
+                             const void* xhat, const void* rstd);
+
+  // ---- by index: row-major arrays, indices already checked ----
+  /// out[o, j, i] = x[o, index[o, j, i], i]; split describes x, `picked` the middle axis of out.
+  void (*gather)(DType dtype, AxisSplit split, Index picked, void* out, const void* x,
+                 const Index* index);
+  /// out[o, index[o, j, i], i] += x[o, j, i]; split describes out.
+  void (*scatter_add)(DType dtype, AxisSplit split, Index picked, void* out, const void* x,
+                      const Index* index);
+  /// Rows of `width` elements: out[n] = table[index[n]].
+  void (*gather_rows)(DType dtype, Index count, Index width, void* out, const void* table,
+                      const Index* index);
+  /// out[index[n]] += x[n], except where index[n] == skip.
+  void (*scatter_add_rows)(DType dtype, Index count, Index width, void* out, const void* x,
+                           const Index* index, Index skip);
+
+  // ---- the rest ----
+  void (*matmul)(DType dtype, MatmulSizes sizes, void* out, Matrices a, Matrices b);
+  /// Changes the parameter p and its moments m and v by the gradient g.
+  void (*adam)(DType dtype, Index count, AdamStep step, void* p, const void* g, void* m, void* v);
+  /// out = x * keep / (1 - p), where element i is kept as stream `key` of Philox says.
+  void (*dropout)(DType dtype, Index count, double p, std::uint64_t key, void* out, const void* x);
+};
+
+/// The table chosen at start: the best that this processor runs, or what GRADUS_ISA names
+/// ("baseline", "avx2", "avx512"). Throws ValueError for a name that is unknown or cannot run here.
+const Table& table();
+
+}  // namespace gradus::kernels

@@ -1,0 +1,62 @@
+// AttentionMask: which keys a query may attend to, with the meaning of true said aloud.
+//
+// Some programs write true for "hidden", some for "visible"; a bare tensor cannot tell which. So a
+// mask is made by hide_where or keep_where, or says what it is for: causal, padding. Shapes are
+// named, not guessed: batch B, heads H, queries q, keys k.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "framework/core/tensor.h"
+
+namespace gradus {
+
+class AttentionMask {
+ public:
+  /// Hides nothing.
+  AttentionMask() = default;
+
+  /// Keys are hidden where `mask` is true (or not 0). mask is (q, k), (B, q, k), or (B, H, q, k),
+  /// the last with a 1 wherever it is shared. Throws ShapeError for another rank.
+  static AttentionMask hide_where(const Tensor& mask);
+  /// Keys are hidden where `mask` is false (or 0); the same shapes.
+  static AttentionMask keep_where(const Tensor& mask);
+  /// Query i sees keys 0 .. i + offset: with offset 0 the upper left corner is aligned, as for
+  /// PyTorch's is_causal; with offset k_len - q_len the last query sees all keys, as when queries
+  /// continue a sequence whose earlier keys are cached.
+  static AttentionMask causal(Index q_len, Index k_len, Index offset = 0);
+  /// Keys are hidden, for every query, where `hidden` (B, k) is true.
+  static AttentionMask padding(const Tensor& hidden);
+  /// Of k_len keys, sequence b has lengths[b] at the front; the rest is padding. Throws ValueError
+  /// for a length outside 0..k_len.
+  static AttentionMask padding(const std::vector<Index>& lengths, Index k_len);
+
+  /// The same mask, with another score written where keys are hidden. The default, -inf, takes them
+  /// out: a query with nothing left gets zeros. A finite fill such as -1e9 only makes them
+  /// unlikely: such a query attends to all alike.
+  AttentionMask with_fill(double score) const;
+
+  /// Hidden if hidden by either; the fill of the left one. Throws ShapeError.
+  friend AttentionMask operator|(const AttentionMask& a, const AttentionMask& b);
+
+  bool hides_nothing() const { return !hidden_.defined(); }
+  double fill() const { return fill_; }
+
+  /// A bool tensor, true = hidden, that broadcasts against scores (B, H, q, k), or (B, q, k) where
+  /// there is one head. Throws ShapeError, naming the shapes that fit.
+  Tensor hidden_for(const Tensor& scores) const;
+
+ private:
+  AttentionMask(const Tensor& given, const Tensor& hidden);
+
+  Tensor hidden_;      // bool, (B or 1, H or 1, q or 1, k or 1)
+  std::string given_;  // as the caller gave it, for errors
+  double fill_ = -std::numeric_limits<double>::infinity();
+};
+
+/// The scores with the mask's fill where it hides keys; scores as they are where it hides nothing.
+Tensor masked_fill(const Tensor& scores, const AttentionMask& mask);
+
+}  // namespace gradus

@@ -1,0 +1,52 @@
+#include "framework/ops/checks.h"
+
+#include <algorithm>
+
+namespace gradus {
+
+void check_floating(const char* op, const Tensor& x) {
+  if (!is_floating(x.dtype())) {
+    throw DTypeError(text(op, ": needs a floating tensor, not ", x.dtype()),
+                     {.got = text("x ", described(x)), .hint = "x.to(float32)"});
+  }
+}
+
+void check_same_dtype(const char* op, const Tensor& x, const Tensor& other) {
+  if (x.dtype() == other.dtype()) return;
+  const bool both_floating = is_floating(x.dtype()) && is_floating(other.dtype());
+  throw DTypeError(
+      text(op, ": ", x.dtype(), " and ", other.dtype(), " are not mixed silently"),
+      {.got = text("x ", described(x), ", other ", described(other)),
+       .hint = text("other.to(", x.dtype(), ")",
+                    both_floating ? ", or model.to(float64) for gradient checks" : "")});
+}
+
+void check_dtype(const char* op, const char* role, const Tensor& x, DType wanted) {
+  if (x.dtype() == wanted) return;
+  throw DTypeError(text(op, ": ", role, " must be ", wanted, ", not ", x.dtype()),
+                   {.got = text(role, " ", described(x)),
+                    .hint = text(role, ".to(", wanted == boolean ? "boolean" : name(wanted), ")")});
+}
+
+Axes checked_axes(const char* op, const Axes& axes, Index rank) {
+  Axes result;
+  if (axes.empty()) {
+    for (Index axis = 0; axis < rank; ++axis) result.push_back(axis);
+    return result;
+  }
+  for (const Index axis : axes) {
+    const Index counted = checked_axis(op, axis, rank);
+    if (rank == 0) continue;  // 0 and -1 name the one element
+    if (result.contains(counted)) {
+      throw ShapeError(text(op, ": axis ", counted, " is named twice"),
+                       {.got = text("axes ", axes, ", rank ", rank)});
+    }
+    result.push_back(counted);
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::string described(const Tensor& x) { return text(x.shape(), " ", x.dtype()); }
+
+}  // namespace gradus

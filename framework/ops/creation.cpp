@@ -1,0 +1,55 @@
+#include "framework/ops/creation.h"
+
+#include <cmath>
+
+#include "framework/core/error.h"
+#include "framework/ops/launch.h"
+
+namespace gradus {
+
+Tensor empty(const Shape& shape, DType dtype) { return Tensor(shape, dtype); }
+Tensor zeros(const Shape& shape, DType dtype) { return full(shape, 0.0, dtype); }
+Tensor ones(const Shape& shape, DType dtype) { return full(shape, 1.0, dtype); }
+Tensor empty_like(const Tensor& x) { return empty(x.shape(), x.dtype()); }
+Tensor zeros_like(const Tensor& x) { return zeros(x.shape(), x.dtype()); }
+Tensor ones_like(const Tensor& x) { return ones(x.shape(), x.dtype()); }
+
+Tensor full(const Shape& shape, double value, DType dtype) {
+  Tensor out(shape, dtype);
+  launch::fill(out, value);
+  return out;
+}
+
+Tensor tensor(const NestedNumbers& numbers, DType dtype) {
+  return from_vector(numbers.numbers(), numbers.shape()).to(dtype);
+}
+
+template <class T>
+Tensor from_vector(const std::vector<T>& values, const Shape& shape) {
+  Tensor out(shape, dtype_of<T>);
+  if (static_cast<Index>(values.size()) != out.numel()) {
+    throw ShapeError(text("from_vector: ", values.size(), " values for the ", out.numel(),
+                          " elements of ", shape));
+  }
+  std::copy(values.begin(), values.end(), static_cast<T*>(out.raw()));
+  return out;
+}
+template Tensor from_vector(const std::vector<float>&, const Shape&);
+template Tensor from_vector(const std::vector<double>&, const Shape&);
+template Tensor from_vector(const std::vector<std::int64_t>&, const Shape&);
+template Tensor from_vector(const std::vector<bool>&, const Shape&);
+
+Tensor arange(double start, double end, double step, DType dtype) {
+  const double steps = std::ceil((end - start) / step);
+  if (!(steps >= 0) || !(steps < 0x1p53)) {
+    throw ValueError(text("arange: no way from ", start, " to ", end, " in steps of ", step));
+  }
+  std::vector<double> values;
+  for (Index i = 0; i < static_cast<Index>(steps); ++i) {
+    values.push_back(start + static_cast<double>(i) * step);
+  }
+  return from_vector(values).to(dtype);
+}
+Tensor arange(double end, DType dtype) { return arange(0.0, end, 1.0, dtype); }
+
+}  // namespace gradus

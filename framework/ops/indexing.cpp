@@ -1,0 +1,146 @@
+#include "framework/ops/indexing.h"
+
+#include "framework/autograd/node.h"
+#include "framework/ops/checks.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/creation.h"
+#include "framework/ops/launch.h"
+#include "framework/ops/masking.h"
+
+namespace gradus {
+namespace {
+
+const Index* index_data(const Tensor& index) { return index.data<Index>(); }
+
+/// The position of element n of a row-major shape.
+Shape position_of(Index n, const Shape& shape) {
+  Shape position = shape;
+  for (Index axis = shape.size() - 1; axis >= 0; --axis) {
+    position[axis] = n % shape[axis];
+    n /= shape[axis];
+  }
+  return position;
+}
+
+/// `packed` is a row-major index tensor.
+void check_indices(const char* op, const Tensor& packed, Index size, const std::string& operand) {
+  const Index* data = index_data(packed);
+  Index outside = 0;
+  Index first = 0;
+  for (Index n = 0; n < packed.numel(); ++n) {
+    if (data[n] >= 0 && data[n] < size) continue;
+    if (outside++ == 0) first = n;
+  }
+  if (outside == 0) return;
+  throw ValueError(
+      text(op, ": index ", data[first], " is outside 0..", size - 1),
+      {.got = text("indices ", packed.shape(), ", first at ", position_of(first, packed.shape()),
+                   ", ", outside, " of ", packed.numel(), " outside; ", operand)});
+}
+
+// dweight[index[n]] += g[n];  dg = weight's gradient picked again
+Tensor embedding_backward(const Tensor& gradient, const Tensor& indices, const Shape& weight_shape,
+                          Index padding_idx) {
+  const Tensor out = zeros(weight_shape, gradient.dtype());
+  kernels::table().scatter_add_rows(gradient.dtype(), indices.numel(), weight_shape[1], out.raw(),
+                                    launch::packed(gradient).raw(),
+                                    index_data(launch::packed(indices)), padding_idx);
+  return record("embedding_backward", out, {gradient, indices}, Saves::input1,
+                [padding_idx](const Vjp& v) {
+                  const Tensor picked = embedding(v.input(1), v.grad());
+                  const Tensor padding = eq(v.input(1), static_cast<double>(padding_idx));
+                  return masked_fill(picked, padding.unsqueeze(-1), 0.0);
+                });
+}
+
+void check_gather(const char* op, const Tensor& x, Index axis, const Tensor& index) {
+  check_dtype(op, "index", index, int64);
+  bool fits = index.dim() == x.dim();
+  for (Index i = 0; i < x.dim() && fits; ++i) {
+    fits = i == axis || index.shape()[i] <= x.shape()[i];
+  }
+  if (!fits) {
+    throw ShapeError(text(op, ": the index does not fit x along axis ", axis),
+                     {.got = text("x ", described(x), ", index ", described(index)),
+                      .need = "the rank of x, and no larger sizes on the other axes"});
+  }
+}
+
+/// x cut down to the sizes of the index on every axis but one.
+Tensor cut_to(const Tensor& x, const Shape& index, Index axis) {
+  Tensor part = x;
+  for (Index i = 0; i < x.dim(); ++i) {
+    if (i != axis && part.shape()[i] != index[i]) part = part.slice(i, 0, index[i]);
+  }
+  return part;
+}
+
+}  // namespace
+
+// y[n] = weight[index[n]]
+Tensor embedding(const Tensor& indices, const Tensor& weight, Index padding_idx) {
+  check_dtype("embedding", "indices", indices, int64);
+  check_floating("embedding", weight);
+  if (weight.dim() != 2) {
+    throw ShapeError(text("embedding: weight must have two axes (rows, width), not ", weight.dim()),
+                     {.got = text("weight ", described(weight))});
+  }
+  const Tensor index = launch::packed(indices);
+  check_indices("embedding", index, weight.size(0), text("weight ", weight.shape()));
+  Shape shape = indices.shape();
+  shape.push_back(weight.size(1));
+  Tensor y(shape, weight.dtype());
+  kernels::table().gather_rows(weight.dtype(), index.numel(), weight.size(1), y.raw(),
+                               launch::packed(weight).raw(), index_data(index));
+  return record(
+      "embedding", y, {indices, weight}, Saves::input0,
+      [](const Vjp&) { return Tensor(); },  // an index has no gradient
+      [rows = weight.shape(), padding_idx](const Vjp& v) {
+        return embedding_backward(v.grad(), v.input(0), rows, padding_idx);
+      });
+}
+
+// y[o, j, i] = x[o, index[o, j, i], i];  dx = g added where index points
+Tensor gather(const Tensor& x, Index axis, const Tensor& index) {
+  const Index a = checked_axis("gather", axis, x.dim());
+  check_gather("gather", x, a, index);
+  if (x.dim() == 0) return gather(x.view({1}), 0, index.view({1})).view({});
+  const Tensor where = launch::packed(index);
+  check_indices("gather", where, x.shape()[a], text("x ", x.shape(), ", axis ", a));
+  const Tensor from = launch::packed(cut_to(x.detach(), index.shape(), a));
+  Tensor y(index.shape(), x.dtype());
+  kernels::table().gather(x.dtype(), launch::split_at(from.shape(), a), index.shape()[a], y.raw(),
+                          from.raw(), index_data(where));
+  return record("gather", y, {x, index}, Saves::input1, [shape = x.shape(), a](const Vjp& v) {
+    return scatter_add(zeros(shape, v.grad().dtype()), a, v.input(1), v.grad());
+  });
+}
+
+// y = x, and y[o, index[o, j, i], i] += source[o, j, i];  dx = g;  dsource = g where index points
+Tensor scatter_add(const Tensor& x, Index axis, const Tensor& index, const Tensor& source) {
+  const Index a = checked_axis("scatter_add", axis, x.dim());
+  check_gather("scatter_add", x, a, index);
+  check_same_dtype("scatter_add", x, source);
+  if (x.dtype() == boolean) check_floating("scatter_add", x);
+  if (!(source.shape() == index.shape())) {
+    throw ShapeError("scatter_add: index and source differ in shape",
+                     {.got = text("index ", index.shape(), ", source ", source.shape())});
+  }
+  if (x.dim() == 0) {
+    return scatter_add(x.view({1}), 0, index.view({1}), source.view({1})).view({});
+  }
+  const Tensor where = launch::packed(index);
+  check_indices("scatter_add", where, x.shape()[a], text("x ", x.shape(), ", axis ", a));
+  const Tensor y = launch::copy(x, x.dtype());
+  const Tensor region = cut_to(y, index.shape(), a);
+  const Tensor sums = launch::packed(region);  // y itself, unless the index covers only a part
+  kernels::table().scatter_add(x.dtype(), launch::split_at(sums.shape(), a), index.shape()[a],
+                               sums.raw(), launch::packed(source).raw(), index_data(where));
+  if (!sums.is_same(region)) launch::copy_into(region, sums);
+  return record(
+      "scatter_add", y, {x, index, source}, Saves::input1, [](const Vjp& v) { return v.grad(); },
+      [](const Vjp&) { return Tensor(); },  // an index has no gradient
+      [a](const Vjp& v) { return gather(v.grad(), a, v.input(1)); });
+}
+
+}  // namespace gradus

@@ -1,0 +1,113 @@
+#include "framework/ops/matmul.h"
+
+#include "framework/autograd/node.h"
+#include "framework/ops/checks.h"
+#include "framework/ops/launch.h"
+
+namespace gradus {
+namespace {
+
+Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
+
+/// The last two axes as matrices for the kernel, which wants a stride of 1 in one of them.
+kernels::Matrices matrices(const Tensor& x) {
+  return {x.raw(), x.strides().data(), x.strides()[x.dim() - 2], x.strides()[x.dim() - 1]};
+}
+
+Tensor readable(const Tensor& x) {
+  const Index row = x.strides()[x.dim() - 2];
+  const Index column = x.strides()[x.dim() - 1];
+  const Index rows = x.size(-2);
+  const Index columns = x.size(-1);
+  const bool by_rows = column == 1 && (row >= columns || row == 0 || rows == 1);
+  const bool by_columns = row == 1 && (column >= rows || column == 0 || columns == 1);
+  return by_rows || by_columns ? x : launch::copy(x, x.dtype());
+}
+
+// y = a b for stacks of matrices of equal number;  da = g bT;  db = aT g
+Tensor product(const Tensor& a, const Tensor& b) {
+  Shape shape = a.shape();
+  shape[a.dim() - 1] = b.size(-1);
+  Tensor out(shape, a.dtype());
+  if (out.numel() > 0) {
+    const Tensor left = readable(a);
+    const Tensor right = readable(b);
+    const kernels::MatmulSizes sizes{.batch_rank = a.dim() - 2,
+                                     .batch_sizes = shape.data(),
+                                     .rows = a.size(-2),
+                                     .columns = b.size(-1),
+                                     .inner = a.size(-1)};
+    kernels::table().matmul(a.dtype(), sizes, out.raw(), matrices(left), matrices(right));
+  }
+  return record(
+      "matmul", out, {a, b}, Saves::inputs,
+      [](const Vjp& v) { return product(v.grad(), transposed(v.input(1))); },
+      [](const Vjp& v) { return product(transposed(v.input(0)), v.grad()); });
+}
+
+Shape batch_of(const Tensor& x) {
+  Shape batch = x.shape();
+  batch.erase(batch.size() - 1);
+  batch.erase(batch.size() - 1);
+  return batch;
+}
+
+Tensor with_batch(const Tensor& x, Shape batch) {
+  batch.push_back(x.size(-2));
+  batch.push_back(x.size(-1));
+  return x.expand(batch);
+}
+
+/// Both operands have at least two axes here.
+Tensor batched(const Tensor& x, const Tensor& other) {
+  if (x.dim() == 2 && other.dim() == 2) return product(x, other);
+  if (other.dim() == 2) {  // one matrix for the whole batch: all rows in one product
+    Shape shape = x.shape();
+    shape[x.dim() - 1] = other.size(-1);
+    return product(x.reshape({x.numel() / std::max<Index>(x.size(-1), 1), x.size(-1)}), other)
+        .view(shape);
+  }
+  const Shape batch = broadcast_shape("matmul", batch_of(x), batch_of(other));
+  return product(with_batch(x, batch), with_batch(other, batch));
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& x, const Tensor& other) {
+  check_floating("matmul", x);
+  check_same_dtype("matmul", x, other);
+  if (x.dim() == 0 || other.dim() == 0) {
+    throw ShapeError(
+        "matmul: a tensor without axes is no matrix",
+        {.got = text("x ", described(x), ", other ", described(other)), .hint = "x * other"});
+  }
+  const Index inner = other.size(other.dim() == 1 ? 0 : -2);
+  if (x.size(-1) != inner) {
+    throw ShapeError(text("matmul: inner sizes differ (", x.size(-1), " vs ", inner, ")"),
+                     {.got = text("x ", described(x), ", other ", described(other)),
+                      .need = "the last axis of x equal to the last but one of other"});
+  }
+  const Tensor left = x.dim() == 1 ? x.unsqueeze(0) : x;
+  const Tensor right = other.dim() == 1 ? other.unsqueeze(1) : other;
+  Tensor result = batched(left, right);
+  if (x.dim() == 1) result = result.squeeze(-2);
+  if (other.dim() == 1) result = result.squeeze(-1);
+  return result;
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (weight.dim() != 2) {
+    throw ShapeError(text("linear: weight must have two axes (out, in), not ", weight.dim()),
+                     {.got = text("weight ", described(weight))});
+  }
+  if (x.dim() == 0 || x.size(-1) != weight.size(1)) {
+    throw ShapeError(text("linear: x has ", x.dim() == 0 ? 0 : x.size(-1),
+                          " features, the weight takes ", weight.size(1)),
+                     {.got = text("x ", described(x), ", weight ", described(weight)),
+                      .need = text("x (..., ", weight.size(1), ")")});
+  }
+  const Tensor product = matmul(x, transposed(weight));
+  return bias.defined() ? product + bias : product;
+}
+
+}  // namespace gradus

@@ -1,0 +1,296 @@
+#include "framework/ops/views.h"
+
+#include <algorithm>
+
+#include "framework/autograd/node.h"
+#include "framework/ops/checks.h"
+#include "framework/ops/creation.h"
+#include "framework/ops/launch.h"
+
+namespace gradus {
+namespace {
+
+/// `shape` with its -1, if any, worked out. Throws ShapeError unless it has numel elements.
+Shape resolved(const char* op, const Tensor& x, Shape shape) {
+  const auto fail = [&](const std::string& why) {
+    throw ShapeError(text(op, ": ", why), {.got = text("x ", x.shape(), ", shape ", shape)});
+  };
+  Index open = -1;
+  Index known = 1;
+  for (Index i = 0; i < shape.size(); ++i) {
+    if (shape[i] == -1) {
+      if (open >= 0) fail("only one size may be -1");
+      open = i;
+    } else if (shape[i] < 0) {
+      fail(text("negative size ", shape[i]));
+    } else {
+      known *= shape[i];
+    }
+  }
+  if (open >= 0) {
+    if (known == 0) fail("-1 could be any size beside a 0");
+    shape[open] = x.numel() / known;
+    known *= shape[open];
+  }
+  if (known != x.numel()) {
+    fail(text(x.numel(), " elements do not fill ", shape));
+  }
+  return shape;
+}
+
+/// Strides with which the storage of x, as it lies, has this shape; none where it has to be copied.
+std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
+  if (x.is_contiguous()) return contiguous_strides(shape);
+  struct Run {  // neighbouring axes that are stepped through evenly
+    Index size;
+    Index step;
+  };
+  std::vector<Run> runs{{1, 1}};
+  for (Index axis = 0; axis < x.dim(); ++axis) {
+    const Index size = x.shape()[axis];
+    const Index step = x.strides()[axis];
+    if (size == 1) continue;
+    if (runs.back().step == step * size) {
+      runs.back() = {runs.back().size * size, step};
+    } else {
+      runs.push_back({size, step});
+    }
+  }
+  // The new axes, from the last, take their elements from the runs; none may straddle two.
+  Strides strides = contiguous_strides(shape);
+  for (Index axis = shape.size() - 1; axis >= 0; --axis) {
+    if (shape[axis] == 1) continue;
+    while (runs.back().size == 1) runs.pop_back();
+    Run& run = runs.back();
+    if (run.size % shape[axis] != 0) return std::nullopt;
+    strides[axis] = run.step;
+    run.step *= shape[axis];
+    run.size /= shape[axis];
+  }
+  return strides;
+}
+
+/// The axes in the order that undoes `axes`.
+Axes inverse(const Axes& axes) {
+  Axes result = axes;
+  for (Index i = 0; i < axes.size(); ++i) result[axes[i]] = i;
+  return result;
+}
+
+Index clamped(Index bound, Index size) {
+  return std::clamp<Index>(bound < 0 ? bound + size : bound, 0, size);
+}
+
+}  // namespace
+
+Tensor Tensor::view(const Shape& wanted) const {
+  const Shape shape = resolved("view", *this, wanted);
+  const std::optional<Strides> strides = strides_for(*this, shape);
+  if (!strides) {
+    throw ShapeError(text("view: the strides do not allow ", shape, " without a copy"),
+                     {.got = text("x ", this->shape(), " with strides ", this->strides()),
+                      .hint = "reshape() copies where it must; or contiguous().view(...)"});
+  }
+  return record("view", alias(shape, *strides, impl().offset), {*this}, Saves::nothing,
+                [before = this->shape()](const Vjp& v) { return v.grad().reshape(before); });
+}
+
+Tensor Tensor::reshape(const Shape& wanted) const {
+  const Shape shape = resolved("reshape", *this, wanted);
+  return strides_for(*this, shape) ? view(shape) : contiguous().view(shape);
+}
+
+Tensor Tensor::flatten(Index start_axis, Index end_axis) const {
+  const Index start = checked_axis("flatten", start_axis, dim());
+  const Index end = checked_axis("flatten", end_axis, dim());
+  if (start > end) throw ShapeError(text("flatten: axis ", start, " comes after axis ", end));
+  Shape shape;
+  Index joined = 1;
+  for (Index axis = 0; axis < dim(); ++axis) {
+    if (axis < start || axis > end) shape.push_back(this->shape()[axis]);
+    if (axis >= start && axis <= end) joined *= this->shape()[axis];
+    if (axis == end) shape.push_back(joined);
+  }
+  return reshape(dim() == 0 ? Shape{1} : shape);
+}
+
+Tensor Tensor::permute(const Axes& wanted) const {
+  Axes axes;
+  for (const Index axis : wanted) axes.push_back(checked_axis("permute", axis, dim()));
+  if (axes.size() != dim() ||
+      (!axes.empty() && checked_axes("permute", axes, dim()).size() != dim())) {
+    throw ShapeError(text("permute: ", wanted.size(), " axes given for ", dim()),
+                     {.got = text("axes ", wanted, ", x ", shape())});
+  }
+  Shape sizes = shape();
+  Strides steps = strides();
+  for (Index i = 0; i < dim(); ++i) {
+    sizes[i] = shape()[axes[i]];
+    steps[i] = strides()[axes[i]];
+  }
+  return record("permute", alias(sizes, steps, impl().offset), {*this}, Saves::nothing,
+                [axes](const Vjp& v) { return v.grad().permute(inverse(axes)); });
+}
+
+Tensor Tensor::transpose(Index axis0, Index axis1) const {
+  const Index a = checked_axis("transpose", axis0, dim());
+  const Index b = checked_axis("transpose", axis1, dim());
+  Shape sizes = shape();
+  Strides steps = strides();
+  if (dim() > 0) {
+    std::swap(sizes[a], sizes[b]);
+    std::swap(steps[a], steps[b]);
+  }
+  return record("transpose", alias(sizes, steps, impl().offset), {*this}, Saves::nothing,
+                [a, b](const Vjp& v) { return v.grad().transpose(a, b); });
+}
+
+Tensor Tensor::expand(const Shape& wanted) const {
+  const Index added = wanted.size() - dim();
+  Shape sizes = wanted;
+  Strides steps = Strides::filled(wanted.size(), 0);
+  bool fits = added >= 0;
+  for (Index i = 0; i < wanted.size() && fits; ++i) {
+    const Index size = i < added ? 1 : shape()[i - added];
+    if (i >= added && wanted[i] == -1) sizes[i] = size;
+    if (i >= added && sizes[i] == size) steps[i] = strides()[i - added];
+    fits = sizes[i] >= 0 && (sizes[i] == size || size == 1);
+  }
+  if (!fits) {
+    throw ShapeError(text("expand: ", shape(), " cannot become ", wanted),
+                     {.need = "equal sizes, or a 1 to be repeated, counted from the last axis"});
+  }
+  if (sizes == shape()) return *this;
+  return record("expand", alias(sizes, steps, impl().offset), {*this}, Saves::nothing,
+                [before = shape()](const Vjp& v) { return sum_to(v.grad(), before); });
+}
+
+Tensor Tensor::squeeze() const {
+  Shape sizes;
+  for (const Index size : shape()) {
+    if (size != 1) sizes.push_back(size);
+  }
+  return view(sizes);
+}
+
+Tensor Tensor::squeeze(Index axis) const {
+  const Index a = checked_axis("squeeze", axis, dim());
+  if (dim() == 0 || shape()[a] != 1) return *this;
+  Shape sizes = shape();
+  Strides steps = strides();
+  sizes.erase(a);
+  steps.erase(a);
+  return record("squeeze", alias(sizes, steps, impl().offset), {*this}, Saves::nothing,
+                [a](const Vjp& v) { return v.grad().unsqueeze(a); });
+}
+
+Tensor Tensor::unsqueeze(Index axis) const {
+  const Index a = checked_axis("unsqueeze", axis, dim() + 1);
+  Shape sizes = shape();
+  Strides steps = strides();
+  sizes.insert(a, 1);
+  steps.insert(a, a < dim() ? shape()[a] * strides()[a] : 1);
+  return record("unsqueeze", alias(sizes, steps, impl().offset), {*this}, Saves::nothing,
+                [a](const Vjp& v) { return v.grad().squeeze(a); });
+}
+
+Tensor Tensor::slice(Index axis, std::optional<Index> start, std::optional<Index> end,
+                     Index step) const {
+  if (dim() == 0) throw ShapeError("slice: a tensor without axes cannot be sliced");
+  if (step < 1) throw ValueError(text("slice: needs a step of at least 1, not ", step));
+  const Index a = checked_axis("slice", axis, dim());
+  const Index size = shape()[a];
+  const Index first = clamped(start.value_or(0), size);
+  const Index last = std::max(first, clamped(end.value_or(size), size));
+  Shape sizes = shape();
+  Strides steps = strides();
+  sizes[a] = last == first ? 0 : (last - first - 1) / step + 1;
+  steps[a] = sizes[a] > 1 ? strides()[a] * step : strides()[a];
+  const Index offset = impl().offset + (sizes[a] > 0 ? first * strides()[a] : 0);
+  return record("slice", alias(sizes, steps, offset), {*this}, Saves::nothing,
+                [before = shape(), a, first, step](const Vjp& v) {
+                  return slice_backward(v.grad(), before, a, first, step);
+                });
+}
+
+Tensor Tensor::select(Index axis, Index index) const {
+  if (dim() == 0) throw ShapeError("select: a tensor without axes has nothing to select");
+  const Index a = checked_axis("select", axis, dim());
+  const Index size = shape()[a];
+  if (index < -size || index >= size) {
+    throw ValueError(text("select: index ", index, " is outside ", -size, "..", size - 1),
+                     {.got = text("x ", shape(), ", axis ", a)});
+  }
+  const Index counted = index < 0 ? index + size : index;
+  return slice(a, counted, counted + 1).squeeze(a);
+}
+
+Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
+
+Tensor Tensor::clone() const {
+  return record("clone", launch::copy(*this, dtype()), {*this}, Saves::nothing,
+                [](const Vjp& v) { return v.grad(); });
+}
+
+Tensor Tensor::to(DType wanted) const {
+  if (wanted == dtype()) return *this;
+  Tensor converted = launch::copy(*this, wanted);
+  if (!is_floating(wanted)) return converted;
+  return record("to", std::move(converted), {*this}, Saves::nothing,
+                [before = dtype()](const Vjp& v) { return v.grad().to(before); });
+}
+
+Tensor sum_to(const Tensor& x, const Shape& shape) {
+  const Index added = x.dim() - shape.size();
+  Axes stretched;
+  for (Index axis = 0; axis < x.dim(); ++axis) {
+    if (axis < added || (shape[axis - added] == 1 && x.shape()[axis] != 1))
+      stretched.push_back(axis);
+  }
+  return stretched.empty() ? x.view(shape) : x.sum(stretched, true).reshape(shape);
+}
+
+Tensor slice_backward(const Tensor& x, const Shape& shape, Index axis, Index start, Index step) {
+  const Tensor out = zeros(shape, x.dtype());
+  const Index end = start + (x.shape()[axis] - 1) * step + 1;
+  if (x.numel() > 0) launch::copy_into(out.slice(axis, start, end, step), x);
+  return record("slice_backward", out, {x}, Saves::nothing, [axis, start, end, step](const Vjp& v) {
+    return v.grad().slice(axis, start, std::max(start, end), step);
+  });
+}
+
+Tensor cat(const std::vector<Tensor>& tensors, Index axis) {
+  if (tensors.empty()) throw ValueError("cat: needs at least one tensor");
+  const Tensor& first = tensors.front();
+  if (first.dim() == 0) throw ShapeError("cat: tensors without axes cannot be joined");
+  const Index a = checked_axis("cat", axis, first.dim());
+  Shape shape = first.shape();
+  shape[a] = 0;
+  std::vector<Index> starts;
+  for (const Tensor& part : tensors) {
+    check_same_dtype("cat", first, part);
+    Shape other = part.shape();
+    if (other.size() == shape.size()) other[a] = shape[a];
+    if (!(other == shape)) {
+      throw ShapeError(text("cat: sizes differ on another axis than ", a),
+                       {.got = text("first ", first.shape(), ", another ", part.shape())});
+    }
+    starts.push_back(shape[a]);
+    shape[a] += part.shape()[a];
+  }
+  const Tensor out = empty(shape, first.dtype());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    launch::copy_into(out.slice(a, starts[i], starts[i] + tensors[i].shape()[a]), tensors[i]);
+  }
+  return record("cat", out, tensors, Saves::nothing, [a, starts, end = shape[a]](const Vjp& v) {
+    Gradients gradients;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const Index next = i + 1 < starts.size() ? starts[i + 1] : end;
+      gradients.push_back(v.wants(static_cast<Index>(i)) ? v.grad().slice(a, starts[i], next)
+                                                         : Tensor());
+    }
+    return gradients;
+  });
+}
+
+}  // namespace gradus

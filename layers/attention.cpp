@@ -1,0 +1,128 @@
+#include "layers/attention.h"
+
+#include <cmath>
+
+#include "framework/core/error.h"
+#include "framework/ops/checks.h"
+#include "framework/ops/matmul.h"
+
+namespace gradus {
+namespace {
+
+void check_operand(const char* layer, const char* role, const Tensor& x, const Linear& projection) {
+  if (x.dim() == 3 && x.size(2) == projection.weight.size(1)) return;
+  throw ShapeError(text(layer, ": ", role, " does not fit"),
+                   {.got = text(role, " ", described(x)),
+                    .need = text("(batch, length, ", projection.weight.size(1), ")")});
+}
+
+void check_together(const char* layer, const Tensor& query, const Tensor& key,
+                    const Tensor& value) {
+  if (key.size(1) != value.size(1)) {
+    throw ShapeError(text(layer, ": ", key.size(1), " keys but ", value.size(1), " values"),
+                     {.got = text("key ", described(key), ", value ", described(value))});
+  }
+  if (query.size(0) != key.size(0) || key.size(0) != value.size(0)) {
+    throw ShapeError(text(layer, ": batch sizes differ"),
+                     {.got = text("query ", described(query), ", key ", described(key), ", value ",
+                                  described(value))});
+  }
+}
+
+std::string divisors(Index number) {
+  std::string list;
+  for (Index d = 1; d <= number; ++d) {
+    if (number % d == 0) list += text(" ", d);
+  }
+  return list;
+}
+
+MultiHeadAttentionOptions checked(const MultiHeadAttentionOptions& options) {
+  const Index width = options.d_model;
+  const Index heads = options.n_heads;
+  if (width < 1 || heads < 1) {
+    throw ValueError(
+        text("MultiHeadAttention: d_model ", width, " and n_heads ", heads, " must be at least 1"));
+  }
+  if (width % heads != 0) {
+    const Index below = width / heads * heads;
+    throw ValueError(
+        text("MultiHeadAttention: d_model ", width, " cannot be split into ", heads, " heads (",
+             width, " = ", heads, "*", width / heads, " + ", width % heads, ")"),
+        {.hint = text("heads that fit ", width, ":", divisors(width), "; a d_model that fits ",
+                      heads, " heads: ", below > 0 ? text(below, ", ") : "", below + heads)});
+  }
+  return options;
+}
+
+}  // namespace
+
+SingleHeadAttention::SingleHeadAttention(const SingleHeadAttentionOptions& options)
+    : W_q(options.d_model, options.d_model, options.bias),
+      W_k(options.d_model, options.d_model, options.bias),
+      W_v(options.d_model, options.d_model, options.bias),
+      dropout(options.dropout),
+      d_model_(options.d_model) {}
+
+AttentionOutput SingleHeadAttention::operator()(const Tensor& query, const Tensor& key,
+                                                const Tensor& value,
+                                                const AttentionMask& mask) const {
+  check_operand("SingleHeadAttention", "query", query, W_q);
+  check_operand("SingleHeadAttention", "key", key, W_k);
+  check_operand("SingleHeadAttention", "value", value, W_v);
+  check_together("SingleHeadAttention", query, key, value);
+
+  const Tensor q = W_q(query);  // (B, q, d_model)
+  const Tensor k = W_k(key);    // (B, k, d_model)
+  const Tensor v = W_v(value);  // (B, k, d_model)
+
+  const double scale = std::sqrt(static_cast<double>(d_model_));
+  const Tensor scores = matmul(q, k.transpose(-2, -1)) / scale;  // (B, q, k)
+  const Tensor weights = softmax(fill_hidden(scores, mask));
+  return {matmul(dropout(weights), v), weights};
+}
+
+std::string SingleHeadAttention::description() const {
+  return text("SingleHeadAttention(d_model ", d_model_, ")");
+}
+
+MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
+    : q_linear(checked(options).d_model, options.d_model, options.bias),
+      k_linear(options.kdim > 0 ? options.kdim : options.d_model, options.d_model, options.bias),
+      v_linear(options.vdim > 0 ? options.vdim : options.d_model, options.d_model, options.bias),
+      out_linear(options.d_model, options.d_model, options.bias),
+      dropout(options.dropout),
+      n_heads_(options.n_heads) {}
+
+AttentionOutput MultiHeadAttention::operator()(const Tensor& query, const Tensor& key,
+                                               const Tensor& value,
+                                               const AttentionMask& mask) const {
+  check_operand("MultiHeadAttention", "query", query, q_linear);
+  check_operand("MultiHeadAttention", "key", key, k_linear);
+  check_operand("MultiHeadAttention", "value", value, v_linear);
+  check_together("MultiHeadAttention", query, key, value);
+
+  const Tensor q = split_heads(q_linear(query));  // (B, H, q, d_head)
+  const Tensor k = split_heads(k_linear(key));    // (B, H, k, d_head)
+  const Tensor v = split_heads(v_linear(value));  // (B, H, k, d_head)
+
+  const double scale = std::sqrt(static_cast<double>(q.size(-1)));
+  const Tensor scores = matmul(q, k.transpose(-2, -1)) / scale;  // (B, H, q, k)
+  const Tensor weights = softmax(fill_hidden(scores, mask));
+  const Tensor context = matmul(dropout(weights), v);  // (B, H, q, d_head)
+  return {out_linear(merge_heads(context)), weights};
+}
+
+Tensor MultiHeadAttention::split_heads(const Tensor& x) const {
+  return x.view({x.size(0), x.size(1), n_heads_, x.size(2) / n_heads_}).transpose(1, 2);
+}
+
+Tensor MultiHeadAttention::merge_heads(const Tensor& x) const {
+  return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
+}
+
+std::string MultiHeadAttention::description() const {
+  return text("MultiHeadAttention(d_model ", out_linear.weight.size(0), ", ", n_heads_, " heads)");
+}
+
+}  // namespace gradus

@@ -1,0 +1,164 @@
+#include "layers/module.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "framework/autograd/no_grad.h"
+#include "framework/core/error.h"
+
+namespace gradus {
+namespace {
+
+/// Calls f(dotted name, parameter) for every parameter below.
+template <class F>
+class ParameterWalk final : public Visitor {
+ public:
+  ParameterWalk(std::string prefix, F& f) : prefix_(std::move(prefix)), f_(f) {}
+
+ protected:
+  void on_parameter(std::string_view name, Tensor& parameter) override {
+    f_(prefix_ + std::string(name), parameter);
+  }
+  void on_module(std::string_view name, Module& child) override {
+    ParameterWalk below(prefix_ + std::string(name) + ".", f_);
+    child.visit(below);
+  }
+
+ private:
+  std::string prefix_;
+  F& f_;
+};
+
+// visit() is not const, since it hands out parameters that may be changed. Walks that only read are
+// const to the user all the same.
+template <class F>
+void for_each_parameter(const Module& module, F f) {
+  ParameterWalk<F> walk("", f);
+  const_cast<Module&>(module).visit(walk);
+}
+
+/// Calls f(name, child) for every direct child.
+template <class F>
+class ChildWalk final : public Visitor {
+ public:
+  explicit ChildWalk(F& f) : f_(f) {}
+
+ protected:
+  void on_module(std::string_view name, Module& child) override { f_(name, child); }
+
+ private:
+  F& f_;
+};
+
+template <class F>
+void for_each_child(const Module& module, F f) {
+  ChildWalk<F> walk(f);
+  const_cast<Module&>(module).visit(walk);
+}
+
+void print(std::ostream& out, const Module& module, const std::string& indent) {
+  out << module.description();
+  bool any = false;
+  for_each_child(module, [&](std::string_view name, const Module& child) {
+    out << (any ? "\n" : " (\n") << indent << "  (" << name << "): ";
+    print(out, child, indent + "  ");
+    any = true;
+  });
+  if (any) out << "\n" << indent << ")";
+}
+
+std::string described(const Tensor& tensor) { return text(tensor.shape(), " ", tensor.dtype()); }
+
+}  // namespace
+
+std::vector<std::pair<std::string, Tensor>> Module::named_parameters() const {
+  std::vector<std::pair<std::string, Tensor>> all;
+  for_each_parameter(*this, [&](const std::string& name, const Tensor& parameter) {
+    const bool seen = std::any_of(
+        all.begin(), all.end(), [&](const auto& known) { return known.second.is_same(parameter); });
+    if (!seen) all.emplace_back(name, parameter);
+  });
+  return all;
+}
+
+std::vector<Tensor> Module::parameters() const {
+  std::vector<Tensor> all;
+  for (auto& [name, parameter] : named_parameters()) all.push_back(parameter);
+  return all;
+}
+
+Index Module::parameter_count() const {
+  Index count = 0;
+  for (const Tensor& parameter : parameters()) count += parameter.numel();
+  return count;
+}
+
+void Module::train(bool on) {
+  training_ = on;
+  for_each_child(*this, [on](std::string_view, Module& child) { child.train(on); });
+}
+
+void Module::to(DType dtype) {
+  const NoGrad no_grad;
+  std::vector<std::pair<Tensor, Tensor>> converted;  // a shared parameter stays shared
+  for_each_parameter(*this, [&](const std::string&, Tensor& parameter) {
+    for (const auto& [before, after] : converted) {
+      if (before.is_same(parameter)) {
+        parameter = after;
+        return;
+      }
+    }
+    Tensor after = parameter.detach().to(dtype);
+    after.requires_grad_(parameter.requires_grad());
+    converted.emplace_back(parameter, after);
+    parameter = after;
+  });
+}
+
+void Module::requires_grad_(bool wanted) {
+  for_each_parameter(
+      *this, [wanted](const std::string&, Tensor& parameter) { parameter.requires_grad_(wanted); });
+}
+
+void Module::zero_grad() const {
+  for (const Tensor& parameter : parameters()) {
+    if (parameter.requires_grad()) parameter.zero_grad();
+  }
+}
+
+StateDict Module::state_dict() const {
+  StateDict state;
+  for (const auto& [name, parameter] : named_parameters()) state.emplace(name, parameter.detach());
+  return state;
+}
+
+void Module::load_state_dict(const StateDict& state) {
+  auto parameters = named_parameters();
+  std::string faults;
+  for (const auto& [name, parameter] : parameters) {
+    const auto entry = state.find(name);
+    if (entry == state.end()) {
+      faults += text("\n  missing     ", name, " ", described(parameter));
+    } else if (described(entry->second) != described(parameter)) {
+      faults += text("\n  differs     ", name, ": given ", described(entry->second),
+                     ", the module has ", described(parameter));
+    }
+  }
+  for (const auto& [name, tensor] : state) {
+    const bool known = std::any_of(parameters.begin(), parameters.end(),
+                                   [&, &key = name](const auto& own) { return own.first == key; });
+    if (!known) faults += text("\n  unexpected  ", name, " ", described(tensor));
+  }
+  if (!faults.empty()) {
+    throw ValueError("load_state_dict: the state does not match the module" + faults);
+  }
+  const NoGrad no_grad;
+  for (auto& [name, parameter] : parameters) parameter.copy_(state.at(name));
+}
+
+std::ostream& operator<<(std::ostream& out, const Module& module) {
+  print(out, module, "");
+  return out;
+}
+
+}  // namespace gradus

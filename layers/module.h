@@ -1,0 +1,104 @@
+// Module: something with parameters. It lists its members once, by name, in visit(); parameters,
+// their dotted names, train and eval, dtype, state and printing all derive from that list.
+//
+//     class Block : public Module {
+//      public:
+//       Linear up, down;
+//       void visit(Visitor& v) override { v("up", up); v("down", down); }
+//     };
+//
+// A member's name is its name in a checkpoint. Modules are moved, not copied: a copy would share
+// its parameters with the original.
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "framework/core/tensor.h"
+
+namespace gradus {
+
+class Module;
+
+/// Is shown every member of a module.
+class Visitor {
+ public:
+  virtual ~Visitor() = default;
+
+  /// A parameter; one that is undefined (a bias left out) is passed over.
+  void operator()(std::string_view name, Tensor& parameter) {
+    if (parameter.defined()) on_parameter(name, parameter);
+  }
+  void operator()(std::string_view name, Module& child) { on_module(name, child); }
+  /// Children named "name.0", "name.1", ...
+  template <class Child>
+  void operator()(std::string_view name, std::vector<Child>& children) {
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      on_module(std::string(name) + "." + std::to_string(i), children[i]);
+    }
+  }
+
+ protected:
+  virtual void on_parameter(std::string_view /*name*/, Tensor& /*parameter*/) {}
+  virtual void on_module(std::string_view /*name*/, Module& /*child*/) {}
+};
+
+/// Parameters by dotted name.
+using StateDict = std::map<std::string, Tensor>;
+
+class Module {
+ public:
+  Module() = default;
+  Module(Module&&) = default;
+  Module& operator=(Module&&) = default;
+  virtual ~Module() = default;
+
+  /// Shows `v` every parameter and child. The default is for layers that have none.
+  virtual void visit(Visitor& /*v*/) {}
+  /// One line for printing, as "Linear(8, 4)".
+  virtual std::string description() const = 0;
+
+  /// All parameters with their dotted names, in the order of visit(). Handles: changing one changes
+  /// the module. One that is used in two places is listed once, under its first name.
+  std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+  std::vector<Tensor> parameters() const;
+  /// Numbers in all parameters together.
+  Index parameter_count() const;
+
+  /// Dropout and its like are active in training, the mode of a new module, and off in eval.
+  void train(bool on = true);
+  void eval() { train(false); }
+  bool is_training() const { return training_; }
+
+  /// Converts every parameter; an optimizer made before holds the old ones.
+  void to(DType dtype);
+  /// Freezes every parameter, or makes it learn again.
+  void requires_grad_(bool wanted);
+  /// Drops every parameter's gradient.
+  void zero_grad() const;
+
+  /// The parameters by name, off the tape, sharing memory with the module.
+  StateDict state_dict() const;
+  /// Copies all parameters from `state`. Throws ValueError that lists all missing and unexpected
+  /// names and all differing shapes and dtypes at once, and then changes nothing.
+  void load_state_dict(const StateDict& state);
+
+ private:
+  bool training_ = true;
+};
+
+/// A module from one tensor to one tensor.
+class Layer : public Module {
+ public:
+  virtual Tensor forward(const Tensor& x) const = 0;
+  Tensor operator()(const Tensor& x) const { return forward(x); }
+};
+
+/// Prints the tree of modules with their names, as PyTorch does.
+std::ostream& operator<<(std::ostream& out, const Module& module);
+
+}  // namespace gradus

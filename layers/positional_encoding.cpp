@@ -1,0 +1,60 @@
+#include "layers/positional_encoding.h"
+
+#include <cmath>
+
+#include "framework/ops/checks.h"
+#include "framework/ops/creation.h"
+#include "framework/ops/random.h"
+
+namespace gradus {
+namespace {
+
+/// The first rows of the table, as many as x has positions.
+Tensor rows_for(const char* layer, const Tensor& x, const Tensor& table) {
+  if (x.dim() < 2 || x.size(-1) != table.size(1) || x.size(-2) > table.size(0)) {
+    throw ShapeError(text(layer, ": x does not fit the table of positions"),
+                     {.got = text("x ", described(x)),
+                      .need = text("(..., up to ", table.size(0), ", ", table.size(1), ")")});
+  }
+  return table.slice(0, 0, x.size(-2));
+}
+
+Tensor sines_and_cosines(Index positions, Index width) {
+  std::vector<double> values;
+  for (Index p = 0; p < positions; ++p) {
+    for (Index feature = 0; feature < width; ++feature) {
+      const double pair = static_cast<double>(feature / 2 * 2) / static_cast<double>(width);
+      const double angle = static_cast<double>(p) / std::pow(10000.0, pair);
+      values.push_back(feature % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  }
+  return from_vector(values, {positions, width});
+}
+
+}  // namespace
+
+LearnedPositions::LearnedPositions(const PositionOptions& options)
+    : weight(randn({options.max_len, options.d_model})) {
+  weight.mul_(0.02).requires_grad_();
+}
+
+Tensor LearnedPositions::forward(const Tensor& x) const {
+  return x + rows_for("LearnedPositions", x, weight);
+}
+
+std::string LearnedPositions::description() const {
+  return text("LearnedPositions(", weight.size(0), ", ", weight.size(1), ")");
+}
+
+SinusoidalPositions::SinusoidalPositions(const PositionOptions& options)
+    : table_(sines_and_cosines(options.max_len, options.d_model)) {}
+
+Tensor SinusoidalPositions::forward(const Tensor& x) const {
+  return x + rows_for("SinusoidalPositions", x, table_).to(x.dtype());
+}
+
+std::string SinusoidalPositions::description() const {
+  return text("SinusoidalPositions(", table_.size(0), ", ", table_.size(1), ")");
+}
+
+}  // namespace gradus

@@ -1,0 +1,52 @@
+# The Debian packages Gradus needs, by purpose, and how the scripts install those that are missing.
+# Sourced by the other scripts, which run from the top of the tree.
+
+build_packages=(g++ cmake ninja-build libeigen3-dev libcli11-dev)
+test_packages=("${build_packages[@]}" catch2 nlohmann-json3-dev libbenchmark-dev clang-format-14)
+coverage_packages=("${test_packages[@]}" gcovr)
+
+say() { printf '==> %s\n' "$*"; }
+
+fail() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+is_installed() {
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+# apt_get ARGUMENTS...: as root, asking nothing, with the system folders that `su` leaves out of PATH.
+apt_get() {
+  local as_root=()
+  if [[ $(id -u) != 0 ]]; then
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH="$PATH:/usr/sbin:/sbin" \
+    apt-get -q -o DPkg::Lock::Timeout=120 "$@" </dev/null
+}
+
+# install_packages NAMES...: installs those of them that are missing.
+install_packages() {
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    fail "this script installs what it needs with apt-get, as on Debian 12, and there is none here." \
+      "Install the likes of $*, then run: cmake --workflow --preset release"
+  fi
+
+  local missing=() package
+  for package in "$@"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  if [[ ${#missing[@]} == 0 ]]; then
+    return
+  fi
+  if [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
+    fail "these packages are missing: ${missing[*]}." \
+      "To install them, run this as root, or install sudo."
+  fi
+
+  say "Installing ${missing[*]}"
+  apt_get update || fail "apt-get update failed: see above (is there a network?)"
+  apt_get install -y --no-install-recommends "${missing[@]}" ||
+    fail "apt-get could not install ${missing[*]}: see above (is there a network?)"
+}
