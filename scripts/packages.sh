@@ -16,14 +16,18 @@ is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
-# apt_get ARGUMENTS...: as root, asking nothing, with the system folders that `su` leaves out of PATH.
+# apt_get ARGUMENTS...: runs apt-get as root, with the system folders that `su` leaves out of PATH. It
+# asks nothing, and what it says is shown only if it fails.
 apt_get() {
-  local as_root=()
+  local as_root=() output
   if [[ $(id -u) != 0 ]]; then
     as_root=(sudo)
   fi
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH="$PATH:/usr/sbin:/sbin" \
-    apt-get -q -o DPkg::Lock::Timeout=120 "$@" </dev/null
+  if ! output=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH="$PATH:/usr/sbin:/sbin" \
+    apt-get -q -o DPkg::Lock::Timeout=120 "$@" </dev/null 2>&1); then
+    printf '%s\n' "$output" >&2
+    return 1
+  fi
 }
 
 # install_packages NAMES...: installs those of them that are missing.
@@ -45,7 +49,7 @@ install_packages() {
       "To install them, run this as root, or install sudo."
   fi
 
-  say "Installing ${missing[*]}"
+  say "Installing ${missing[*]} (a minute or two)"
   apt_get update || fail "apt-get update failed: see above (is there a network?)"
   apt_get install -y --no-install-recommends "${missing[@]}" ||
     fail "apt-get could not install ${missing[*]}: see above (is there a network?)"

@@ -78,8 +78,8 @@ struct Range {
     all_whole = all_whole && value == std::ceil(value);
   }
   Notation notation() const {
-    const bool far_apart = largest / smallest > 1000.0 || largest > 1.0e8;
-    if (far_apart || (!all_whole && smallest < 1.0e-4)) return Notation::scientific;
+    const bool far_apart = largest / smallest > 1000.0;
+    if (far_apart || largest > 1.0e8 || smallest < 1.0e-4) return Notation::scientific;
     return all_whole ? Notation::whole : Notation::fixed;
   }
 };

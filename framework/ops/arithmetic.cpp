@@ -4,12 +4,19 @@
 
 #include "framework/autograd/node.h"
 #include "framework/ops/checks.h"
+#include "framework/ops/compare.h"
 #include "framework/ops/launch.h"
 
 namespace gradus {
 namespace {
 
 using launch::Binary;
+
+void check_not_bool(const char* op, const Tensor& x) {
+  if (x.dtype() != boolean) return;
+  throw DTypeError(text(op, ": bool tensors have no arithmetic"),
+                   {.got = text("x ", described(x)), .hint = "x.to(int64)"});
+}
 
 Pair operands(const char* op, const Tensor& x, const Tensor& other) {
   check_same_dtype(op, x, other);
@@ -21,7 +28,13 @@ Pair operands(const char* op, const Tensor& x, const Tensor& other) {
   return broadcast(op, x, other);
 }
 
+/// Where x is chosen before other by a maximum or minimum: 1, or 1/2 at a tie.
+Tensor share_of(const Tensor& chosen, const Tensor& chosen_or_tied, DType dtype) {
+  return (chosen.to(dtype) + chosen_or_tied.to(dtype)) * 0.5;
+}
+
 void check_number(const char* op, const Tensor& x, double number) {
+  check_not_bool(op, x);
   const bool fits = is_floating(x.dtype()) || (x.dtype() == int64 && number == std::trunc(number) &&
                                                std::fabs(number) < 0x1p63);
   if (fits) return;
@@ -113,10 +126,30 @@ Tensor operator/(double x, const Tensor& other) {
 }
 
 Tensor operator-(const Tensor& x) {
-  check_number("neg", x, 0);
+  check_not_bool("neg", x);
   return record("neg", launch::unary(launch::Unary::negate, x), {x}, Saves::nothing,
                 [](const Vjp& v) { return -v.grad(); });
 }
+
+// y = max(a, b);  da = g where a > b, g / 2 where a = b;  db likewise
+Tensor maximum(const Tensor& x, const Tensor& other) {
+  const auto [a, b] = operands("maximum", x, other);
+  return record(
+      "maximum", launch::binary(Binary::maximum, a, b), {a, b}, Saves::inputs,
+      [](const Vjp& v) {
+        const Tensor l = v.input(0);
+        const Tensor r = v.input(1);
+        return v.grad() * share_of(gt(l, r), ge(l, r), l.dtype());
+      },
+      [](const Vjp& v) {
+        const Tensor l = v.input(0);
+        const Tensor r = v.input(1);
+        return v.grad() * share_of(lt(l, r), le(l, r), l.dtype());
+      });
+}
+
+// min(a, b) = -max(-a, -b)
+Tensor minimum(const Tensor& x, const Tensor& other) { return -maximum(-x, -other); }
 
 Tensor add(const Tensor& x, const Tensor& other, double alpha) {
   return alpha == 1.0 ? x + other : x + other * alpha;

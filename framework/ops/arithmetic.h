@@ -15,6 +15,10 @@ Tensor mul(const Tensor& x, const Tensor& other);
 Tensor div(const Tensor& x, const Tensor& other);
 Tensor neg(const Tensor& x);
 
+/// The larger, or smaller, of each pair; NaN wins, and equal ones share the gradient equally.
+Tensor maximum(const Tensor& x, const Tensor& other);
+Tensor minimum(const Tensor& x, const Tensor& other);
+
 /// Both operands seen with the shape they broadcast to. Throws ShapeError that leads with `op`.
 struct Pair {
   Tensor x;

@@ -55,6 +55,27 @@ Tensor sigmoid(const Tensor& x) {
                 });
 }
 
+// y = sin(x);  dx = g cos(x)
+Tensor sin(const Tensor& x) {
+  return record("sin", apply("sin", Unary::sin, x), {x}, Saves::input0,
+                [](const Vjp& v) { return v.grad() * cos(v.input(0)); });
+}
+
+// y = cos(x);  dx = -g sin(x)
+Tensor cos(const Tensor& x) {
+  return record("cos", apply("cos", Unary::cos, x), {x}, Saves::input0,
+                [](const Vjp& v) { return -(v.grad() * sin(v.input(0))); });
+}
+
+// y = |x|;  dx = g where x > 0, -g where x < 0, and 0 at 0
+Tensor abs(const Tensor& x) {
+  return record("abs", apply("abs", Unary::abs, x), {x}, Saves::input0, [](const Vjp& v) {
+    const Tensor x0 = v.input(0);
+    const Tensor signed_gradient = where(lt(x0, 0.0), -v.grad(), v.grad());
+    return masked_fill(signed_gradient, eq(x0, 0.0), 0.0);
+  });
+}
+
 // y = max(x, 0);  dx = g where y > 0
 Tensor relu(const Tensor& x) {
   return record("relu", apply("relu", Unary::relu, x), {x}, Saves::output,

@@ -10,6 +10,10 @@ Tensor log(const Tensor& x);
 /// The derivative at 0 is infinite, and 0 * inf is NaN: add an epsilon where x may reach 0.
 Tensor sqrt(const Tensor& x);
 Tensor tanh(const Tensor& x);
+Tensor sin(const Tensor& x);
+Tensor cos(const Tensor& x);
+/// |x|; the derivative at 0 is 0.
+Tensor abs(const Tensor& x);
 /// 1 / (1 + exp(-x))
 Tensor sigmoid(const Tensor& x);
 /// max(x, 0); the derivative at 0 is 0, and NaN stays NaN.

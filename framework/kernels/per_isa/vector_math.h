@@ -75,22 +75,29 @@ inline float tanh(float x) {
 }
 inline double tanh(double x) { return std::tanh(x); }
 
-// Near zero the Taylor series; beyond, Abramowitz and Stegun, Handbook of Mathematical Functions,
-// 7.1.26 (absolute error 1.5e-7).
+// Below 1 the Taylor series, 2/sqrt(pi) sum of (-1)^n x^(2n+1) / (n! (2n+1)); beyond, Abramowitz
+// and Stegun, Handbook of Mathematical Functions, 7.1.26 (absolute error 1.5e-7).
 inline float erf(float x) {
   const float square = x * x;
-  const float near_zero =
-      1.12837917F * x *
-      (1 + square * (-1.0F / 3 +
-                     square * (0.1F + square * (-1.0F / 42 +
-                                                square * (1.0F / 216 + square * (-1.0F / 1320))))));
+  float series = 1.0F / 6894720;
+  series = series * -square + 1.0F / 685440;
+  series = series * -square + 1.0F / 75600;
+  series = series * -square + 1.0F / 9360;
+  series = series * -square + 1.0F / 1320;
+  series = series * -square + 1.0F / 216;
+  series = series * -square + 1.0F / 42;
+  series = series * -square + 1.0F / 10;
+  series = series * -square + 1.0F / 3;
+  series = series * -square + 1.0F;
+  const float near_zero = 1.12837917F * x * series;
+
   const float magnitude = std::fabs(x);
   const float t = 1 / (1 + 0.3275911F * magnitude);
-  const float series =
+  const float tail =
       t * (0.254829592F +
            t * (-0.284496736F + t * (1.421413741F + t * (-1.453152027F + t * 1.061405429F))));
-  const float far = std::copysign(1 - series * exp(-square), x);
-  return magnitude < 0.65F ? near_zero : far;
+  const float far = std::copysign(1 - tail * exp(-square), x);
+  return magnitude < 1.0F ? near_zero : far;
 }
 inline double erf(double x) { return std::erf(x); }
 

@@ -169,7 +169,10 @@ TEST_CASE("more than 1000 elements show three at either end of each axis", "[pri
         "        [[1., 1.]],\n"
         "\n"
         "        [[1., 1.]]])");
-  CHECK(printed(ones({2, 6, 100})).find("1.],\n         [1.") != std::string::npos);  // 6 are shown
+  // 6 are shown as they are.
+  CHECK(printed(ones({6, 1, 200})).find("\n        ...") == std::string::npos);
+  CHECK(printed(ones({7, 1, 200})).find("\n        ...") != std::string::npos);
+  CHECK(printed(ones({200, 6})).substr(0, 35) == "tensor([[1., 1., 1., 1., 1., 1.],\n ");
 }
 
 TEST_CASE("elements that are not shown do not decide about the notation", "[print]") {
@@ -217,6 +220,13 @@ TEST_CASE("a suffix without room goes on a line of its own", "[print]") {
   CHECK(printed(rows) ==
         "tensor([[0.5000, 0.5000, 0.5000, 0.5000, 0.5000, 0.5000],\n"
         "        [0.5000, 0.5000, 0.5000, 0.5000, 0.5000, 0.5000]], requires_grad=True)");
+  // To the column: one that just has room, and one that just has none.
+  CHECK(printed(ones({14}, float64)) ==
+        "tensor([1., 1., 1., 1., 1., 1., 1., 1., 1., 1., 1., 1., 1., 1.], dtype=float64)");
+  CHECK(printed(full({2, 11}, 10, float64)) ==
+        "tensor([[10., 10., 10., 10., 10., 10., 10., 10., 10., 10., 10.],\n"
+        "        [10., 10., 10., 10., 10., 10., 10., 10., 10., 10., 10.]],\n"
+        "       dtype=float64)");
 }
 
 TEST_CASE("flags of the stream neither matter nor change", "[print]") {

@@ -3,11 +3,11 @@
 #include "framework/ops/random.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <functional>
+#include <future>
 #include <limits>
-#include <numeric>
-#include <thread>
 #include <vector>
 
 #include "framework/core/error.h"
@@ -177,25 +177,20 @@ TEST_CASE("a chosen generator leaves the default one alone, and is used alone", 
   }
 }
 
-TEST_CASE("a call of a random op is one draw to other threads", "[random]") {
-  constexpr int calls = 200;
-  manual_seed(5);
-  std::vector<std::vector<float>> want;
-  for (int i = 0; i < 2 * calls; ++i) want.push_back(rand({16}).to_vector<float>());
-
-  manual_seed(5);
-  const auto draw = [](std::vector<std::vector<float>>& out) {
-    for (int i = 0; i < calls; ++i) out.push_back(rand({16}).to_vector<float>());
-  };
-  std::vector<std::vector<float>> got;
-  std::vector<std::vector<float>> others;
-  std::thread thread(draw, std::ref(others));
-  draw(got);
-  thread.join();
-  got.insert(got.end(), others.begin(), others.end());
-  std::sort(got.begin(), got.end());
-  std::sort(want.begin(), want.end());
-  CHECK(got == want);
+TEST_CASE("random ops wait for a default generator that another thread has locked", "[random]") {
+  for (Generator* chosen : {static_cast<Generator*>(nullptr), &default_generator()}) {
+    std::future<Tensor> other;
+    std::vector<float> first;
+    {
+      const LockedGenerator locked;
+      manual_seed(42);
+      other = std::async(std::launch::async, [&] { return rand({1}, float32, chosen); });
+      CHECK(other.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout);
+      first = rand({2}).to_vector<float>();
+    }
+    CHECK(first == std::vector<float>{0.882269263F, 0.915003955F});
+    CHECK(other.get().to_vector<float>() == std::vector<float>{0.38286376F});
+  }
 }
 
 TEST_CASE("random tensors may be empty", "[random]") {
