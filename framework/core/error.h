@@ -3,6 +3,7 @@
 // cure).
 #pragma once
 
+#include <locale>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -46,6 +47,7 @@ class IoError : public Error {
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());  // no grouping of digits, whatever the program's locale
   (out << ... << parts);
   return out.str();
 }

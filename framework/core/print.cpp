@@ -9,7 +9,9 @@
 #include <limits>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "framework/core/error.h"
 #include "framework/core/tensor.h"
