@@ -34,7 +34,7 @@ apt_get() {
 install_packages() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     fail "this script installs what it needs with apt-get, as on Debian 12, and there is none here." \
-      "Install the likes of $*, then run: cmake --workflow --preset release"
+      "Install the likes of $*, then use cmake with the presets in CMakePresets.json."
   fi
 
   local missing=() package

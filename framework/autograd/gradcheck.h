@@ -49,11 +49,13 @@ constexpr std::size_t tensors_taken() {
 class GradcheckFunction {
  public:
   template <class F>
-    requires(!std::is_same_v<F, GradcheckFunction>)
-  GradcheckFunction(F function) {  // NOLINT: reads as a function
+  requires(!std::is_same_v<F, GradcheckFunction>)
+      GradcheckFunction(F function) {  // NOLINT: reads as a function
     constexpr std::size_t count = detail::tensors_taken<F>();
     call_ = [function = std::move(function)](const std::vector<Tensor>& inputs) mutable {
       if constexpr (count == 0) {
+        static_assert(std::is_invocable_v<F&, const std::vector<Tensor>&>,
+                      "gradcheck takes a function of Tensors, or of a vector of them");
         return detail::listed(function(inputs));
       } else {
         check_count(count, inputs.size());
@@ -72,7 +74,8 @@ class GradcheckFunction {
   }
   static void check_count(std::size_t takes, std::size_t given) {
     if (takes == given) return;
-    throw ValueError(text("gradcheck: the function takes ", takes, " tensors, ", given, " are given"));
+    throw ValueError(
+        text("gradcheck: the function takes ", takes, " tensors, ", given, " are given"));
   }
 
   std::function<std::vector<Tensor>(const std::vector<Tensor>&)> call_;
@@ -81,7 +84,9 @@ class GradcheckFunction {
 struct GradcheckOptions {
   /// How far an element is moved each way, and then twice as far; 0 means 6e-6 * max(1, |element|).
   double step = 0.0;
-  /// An element is right when |analytic - numeric| <= atol + rtol * (largest |numeric| of its input).
+  /// An element is right when |analytic - numeric| <= atol + rtol * scale + rounding: scale is the
+  /// largest |numeric| of its input, and rounding what outputs of this size leave uncertain in a
+  /// difference, 64 * 2^-52 * |outputs| / step, that is 2e-9 * |outputs|.
   double rtol = 1e-6;
   double atol = 1e-8;
   /// Of the random cotangents, each of size 0.5 to 1.5 and of either sign.
@@ -93,7 +98,7 @@ struct GradcheckOptions {
   /// Runs everything twice, and fails unless all bits are equal.
   bool check_determinism = true;
   /// For each input a bool mask of its shape, or an undefined tensor: where true, the gradient is 0
-  /// by intent whatever the slope (the padding row of an embedding), and must be exactly 0.
+  /// by intent whatever the slope (the padding row of an embedding), and must be 0.
   std::vector<Tensor> frozen{};
 };
 
@@ -108,10 +113,11 @@ struct GradcheckInput {
   Index wrong = 0;    ///< of these, beyond the limit
   Index kinks = 0;    ///< of these, at a kink: see gradcheck()
 
-  double max_abs_error = 0.0;  ///< largest |analytic - numeric|; NaN where one of them is not finite
+  double max_abs_error = 0.0;  ///< largest |analytic - numeric|; NaN if one of them is not finite
   double max_rel_error = 0.0;  ///< the same as a share of `scale`
   double scale = 0.0;          ///< largest |numeric|, kinks aside
-  double limit = 0.0;          ///< what max_abs_error may be: atol + rtol * scale
+  double rounding = 0.0;       ///< what the outputs' rounding leaves uncertain in numeric
+  double limit = 0.0;          ///< what max_abs_error may be: atol + rtol * scale + rounding
 
   /// The element with the largest error.
   IndexList worst{};
@@ -144,24 +150,26 @@ struct GradcheckReport {
 /// A table of the inputs, and PASS, or FAIL with the worst element of each wrong input.
 std::ostream& operator<<(std::ostream& out, const GradcheckReport& report);
 
-/// Compares dL/d(element) for every element of every float64 input, where L is the sum of the outputs
-/// weighted by random cotangents, with L's central differences at two step sizes, extrapolated
-/// (Richardson). An output that is a constant on the tape is compared, too: its slope must be 0.
+/// Compares dL/d(element) for every element of every float64 input, where L is the sum of the
+/// outputs weighted by random cotangents, with L's central differences at two step sizes,
+/// extrapolated (Richardson). An output that is off the tape counts, too: its slope must be 0.
 ///
-/// - Integer, bool and undefined inputs are handed on as they are. Strided inputs keep their strides,
-///   and lie among NaN. A tensor given twice is two inputs, each moved by itself: the derivative of
-///   f(x, x) is the sum of their two gradients.
+/// - Integer, bool and undefined inputs are handed on as they are.
+/// - Strided inputs keep their strides, and lie among NaN.
+/// - A tensor given twice is two inputs, each moved by itself: the derivative of f(x, x) is the
+///   sum of their two gradients.
 /// - At a kink, such as relu at 0, a gradient between the slopes on the two sides is accepted.
-/// - NaN and infinity fail. So does a vacuous check, one that zero gradients would pass because the
-///   function does not change with any input, such as sum(softmax(x)).
+/// - NaN and infinity fail.
+/// - A vacuous check fails, one that gradients of zero would pass because the function does not
+///   change with any input, such as sum(softmax(x)).
 ///
 /// Throws DTypeError for float32, in which no step is small enough; ValueError for an input that
 /// overlaps itself (expand), for no floating input or output, and for options out of range.
 GradcheckReport gradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inputs,
                           const GradcheckOptions& options = {});
 
-/// The same for the gradients as a function of the inputs and of the cotangents. It holds them to
-/// themselves only; that they are right in the first place is for gradcheck, or for {.order = 2}.
+/// The same for the gradients, seen as a function of the inputs and of the cotangents. That they
+/// are right in the first place is for gradcheck to say; gradcheck with {.order = 2} does both.
 GradcheckReport gradgradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options = {});
 

@@ -27,11 +27,11 @@ AttentionMask::AttentionMask(const Tensor& given, const Tensor& hidden)
     : hidden_(hidden), given_(described(given)) {}
 
 AttentionMask AttentionMask::hide_where(const Tensor& mask) {
-  return {mask, with_four_axes(ne(mask, 0.0))};
+  return {mask, ne(with_four_axes(mask), 0.0)};
 }
 
 AttentionMask AttentionMask::keep_where(const Tensor& mask) {
-  return {mask, with_four_axes(eq(mask, 0.0))};
+  return {mask, eq(with_four_axes(mask), 0.0)};
 }
 
 AttentionMask AttentionMask::causal(Index q_len, Index k_len, Index offset) {

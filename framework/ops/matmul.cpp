@@ -64,8 +64,7 @@ Tensor batched(const Tensor& x, const Tensor& other) {
   if (other.dim() == 2) {  // one matrix for the whole batch: all rows in one product
     Shape shape = x.shape();
     shape[x.dim() - 1] = other.size(-1);
-    return product(x.reshape({x.numel() / std::max<Index>(x.size(-1), 1), x.size(-1)}), other)
-        .view(shape);
+    return product(x.flatten(0, -2), other).view(shape);
   }
   const Shape batch = broadcast_shape("matmul", batch_of(x), batch_of(other));
   return product(with_batch(x, batch), with_batch(other, batch));

@@ -16,23 +16,20 @@ Shape resolved(const char* op, const Tensor& x, Shape shape) {
     throw ShapeError(text(op, ": ", why), {.got = text("x ", x.shape(), ", shape ", shape)});
   };
   Index open = -1;
-  Index known = 1;
+  Shape known = shape;  // with a 1 in place of the -1
   for (Index i = 0; i < shape.size(); ++i) {
-    if (shape[i] == -1) {
-      if (open >= 0) fail("only one size may be -1");
-      open = i;
-    } else if (shape[i] < 0) {
-      fail(text("negative size ", shape[i]));
-    } else {
-      known *= shape[i];
-    }
+    if (shape[i] >= 0) continue;
+    if (shape[i] != -1) fail(text("negative size ", shape[i]));
+    if (open >= 0) fail("only one size may be -1");
+    open = i;
+    known[i] = 1;
   }
+  const Index count = element_count(known);
   if (open >= 0) {
-    if (known == 0) fail("-1 could be any size beside a 0");
-    shape[open] = x.numel() / known;
-    known *= shape[open];
+    if (count == 0) fail("-1 could be any size beside a 0");
+    shape[open] = x.numel() / count;
   }
-  if (known != x.numel()) {
+  if (count * (open >= 0 ? shape[open] : 1) != x.numel()) {
     fail(text(x.numel(), " elements do not fill ", shape));
   }
   return shape;
@@ -40,7 +37,7 @@ Shape resolved(const char* op, const Tensor& x, Shape shape) {
 
 /// Strides with which the storage of x, as it lies, has this shape; none where it has to be copied.
 std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
-  if (x.is_contiguous()) return contiguous_strides(shape);
+  if (x.is_contiguous() || x.numel() == 0) return contiguous_strides(shape);
   struct Run {  // neighbouring axes that are stepped through evenly
     Index size;
     Index step;

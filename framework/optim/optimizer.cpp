@@ -20,7 +20,9 @@ Optimizer::Optimizer(const std::vector<Tensor>& parameters) {
 }
 
 void Optimizer::zero_grad() const {
-  for (const Tensor& parameter : parameters_) parameter.zero_grad();
+  for (const Tensor& parameter : parameters_) {
+    if (parameter.requires_grad()) parameter.zero_grad();  // one may be frozen by now
+  }
 }
 
 }  // namespace gradus

@@ -94,7 +94,7 @@ void sum_inner(AxisSplit split, T* out, const T* x, double divisor) {
 template <class T>
 void sum(AxisSplit split, T* out, const T* x, double divisor) {
   if (split.inner != 1) return sum_inner(split, out, x, divisor);
-  const auto store = [divisor](T* place, typename SumOf<T>::Type value) {
+  const auto store = [&](T* place, typename SumOf<T>::Type value) {
     if constexpr (std::is_same_v<T, Index>) {
       *place = static_cast<T>(value);
     } else {
