@@ -1,0 +1,37 @@
+// Terminal: what the other end of stdout or stderr can show. NO_COLOR, CLICOLOR_FORCE and TERM=dumb
+// are honoured; without a UTF-8 locale all is ASCII.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace examples {
+
+class Terminal {
+ public:
+  /// Of a file descriptor: 1 is stdout, 2 is stderr.
+  explicit Terminal(int file);
+
+  /// Whether lines can be drawn again in place; false for a pipe, a file, a dumb terminal.
+  bool redraws() const { return redraws_; }
+  bool unicode() const { return unicode_; }
+  /// Asked anew each time, since windows change. 80 where there is no window.
+  int width() const;
+  /// The text in one of the 256 colours, where colours are wanted.
+  std::string colored(int color, const std::string& text) const;
+  /// The first text, or the second where only ASCII can be shown.
+  std::string pick(const char* unicode, const char* ascii) const {
+    return unicode_ ? unicode : ascii;
+  }
+
+ private:
+  int file_;
+  bool redraws_;
+  bool colors_;
+  bool unicode_;
+};
+
+/// The columns that a text of single-width characters takes; colours take none.
+int columns(std::string_view text);
+
+}  // namespace examples
