@@ -102,6 +102,7 @@ void Module::to(DType dtype) {
   const NoGrad no_grad;
   std::vector<std::pair<Tensor, Tensor>> converted;  // a shared parameter stays shared
   for_each_parameter(*this, [&](const std::string&, Tensor& parameter) {
+    if (parameter.dtype() == dtype) return;
     for (const auto& [before, after] : converted) {
       if (before.is_same(parameter)) {
         parameter = after;

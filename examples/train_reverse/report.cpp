@@ -11,7 +11,6 @@
 #include "examples/support/format.h"
 #include "examples/support/heat_map.h"
 #include "examples/support/terminal.h"
-#include "framework/kernels/table.h"
 
 namespace examples {
 
@@ -60,7 +59,7 @@ void report_settings(const Options& options, const Data& data, const ReverseMode
             << "model  layers " << options.layers << ", heads " << options.heads << ", width "
             << options.width << ", " << grouped(model.parameter_count()) << " parameters\n"
             << "run    seed " << options.seed << ", " << model.head.weight.dtype() << ", threads "
-            << num_threads() << ", " << kernels::table().isa << "\n"
+            << num_threads() << ", " << instruction_set() << "\n"
             << "loss   of knowing nothing: ln " << kDigits << format(" = %.3f\n\n", chance_loss)
             << std::flush;  // before the progress, which goes another way
 }

@@ -137,6 +137,12 @@ Tensor starting_gradient(const char* op, const Tensor& output, const Tensor& giv
   return given;
 }
 
+bool leads_to(const std::unordered_set<const Node*>& needed, const Node& step) {
+  return std::any_of(step.inputs().begin(), step.inputs().end(), [&](const Node::Input& input) {
+    return input.node && needed.contains(input.node.get());
+  });
+}
+
 /// The steps on a path from the outputs to one of the inputs; gradients() visits no others.
 std::unordered_set<const Node*> steps_between(const std::vector<Tensor>& outputs,
                                               const std::vector<Tensor>& inputs) {
@@ -155,9 +161,7 @@ std::unordered_set<const Node*> steps_between(const std::vector<Tensor>& outputs
   std::unordered_set<const Node*> needed;
   for (const Tensor& input : inputs) needed.insert(input.impl().node.get());
   for (const Node* node : reachable) {
-    for (const Node::Input& input : node->inputs()) {
-      if (input.node && needed.contains(input.node.get())) needed.insert(node);
-    }
+    if (leads_to(needed, *node)) needed.insert(node);
   }
   return needed;
 }
@@ -214,7 +218,7 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vec
       [&](Node& step, const Tensor& gradient) {
         const auto place = found.find(&step);
         if (place != found.end()) place->second = gradient;
-        return true;
+        return leads_to(needed, step);  // an input's own rule has nothing to add
       },
       [&](const Node& input) { return needed.contains(&input); });
 

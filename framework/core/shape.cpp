@@ -68,23 +68,42 @@ Index checked_axis(const char* op, Index axis, Index rank) {
   return axis < 0 ? axis + axes : axis;
 }
 
-Shape broadcast_shape(const char* op, const Shape& x, const Shape& other) {
-  const Shape& longer = x.size() >= other.size() ? x : other;
-  const Shape& shorter = x.size() >= other.size() ? other : x;
-  Shape result = longer;
-  const Index shift = longer.size() - shorter.size();
-  for (Index i = 0; i < shorter.size(); ++i) {
+namespace {
+
+/// The sizes broadcast; an error shows the shapes that the caller knows.
+Shape broadcast_sizes(const char* op, std::span<const Index> x, std::span<const Index> other,
+                      const Shape& shown_x, const Shape& shown_other) {
+  const auto& longer = x.size() >= other.size() ? x : other;
+  const auto& shorter = x.size() >= other.size() ? other : x;
+  Shape result(longer);
+  const std::size_t shift = longer.size() - shorter.size();
+  for (std::size_t i = 0; i < shorter.size(); ++i) {
     const Index a = longer[i + shift];
     const Index b = shorter[i];
     if (a != b && a != 1 && b != 1) {
-      throw ShapeError(
-          text(op, ": shapes do not broadcast (", a, " vs ", b, " on axis ", i + shift, ")"),
-          {.got = text("x ", x, ", other ", other),
-           .need = "equal sizes on every axis, counted from the last, or a 1"});
+      const bool swapped = x.size() < other.size();
+      throw ShapeError(text(op, ": shapes do not broadcast (", swapped ? b : a, " vs ",
+                            swapped ? a : b, " on axis ", i + shift, ")"),
+                       {.got = text("x ", shown_x, ", other ", shown_other),
+                        .need = "equal sizes on every axis, counted from the last, or a 1"});
     }
-    result[i + shift] = a == 1 ? b : a;
+    result[static_cast<Index>(i + shift)] = a == 1 ? b : a;
   }
   return result;
+}
+
+std::span<const Index> sizes_of(const Shape& shape, Index without_last = 0) {
+  return {shape.data(), static_cast<std::size_t>(shape.size() - without_last)};
+}
+
+}  // namespace
+
+Shape broadcast_shape(const char* op, const Shape& x, const Shape& other) {
+  return broadcast_sizes(op, sizes_of(x), sizes_of(other), x, other);
+}
+
+Shape broadcast_batch(const char* op, const Shape& x, const Shape& other) {
+  return broadcast_sizes(op, sizes_of(x, 2), sizes_of(other, 2), x, other);
 }
 
 std::ostream& operator<<(std::ostream& out, const IndexList& list) {

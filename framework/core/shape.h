@@ -66,6 +66,8 @@ Index checked_axis(const char* op, Index axis, Index rank);
 
 /// The shape both operands broadcast to (NumPy's rules). Throws ShapeError that leads with `op`.
 Shape broadcast_shape(const char* op, const Shape& x, const Shape& other);
+/// The same where only the batch axes, all but the last two, broadcast; the error shows all axes.
+Shape broadcast_batch(const char* op, const Shape& x, const Shape& other);
 
 /// Prints "(2, 4, 8)"; "(3,)" for one axis and "()" for none.
 std::ostream& operator<<(std::ostream& out, const IndexList& list);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "framework/core/error.h"
+#include "framework/kernels/instruction_set.h"
 #include "framework/kernels/table.h"
 
 namespace gradus::kernels {
@@ -67,3 +68,5 @@ const Table& table() {
 }
 
 }  // namespace gradus::kernels
+
+const char* gradus::instruction_set() { return kernels::table().isa; }

@@ -10,7 +10,7 @@
 namespace gradus::kernels {
 
 enum class Unary { exp, log, sqrt, tanh, sigmoid, relu, erf, negate, abs, sin, cos };
-enum class Binary { add, subtract, multiply, divide, maximum };
+enum class Binary { add, subtract, multiply, divide, maximum, minimum };
 enum class Compare { equal, not_equal, less, less_equal, greater, greater_equal };
 enum class Reduce { sum, mean, amax };
 

@@ -1,7 +1,5 @@
 #include "framework/ops/arithmetic.h"
 
-#include <cmath>
-
 #include "framework/autograd/node.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/compare.h"
@@ -28,18 +26,14 @@ Pair operands(const char* op, const Tensor& x, const Tensor& other) {
   return broadcast(op, x, other);
 }
 
-/// Where x is chosen before other by a maximum or minimum: 1, or 1/2 at a tie.
-Tensor share_of(const Tensor& chosen, const Tensor& chosen_or_tied, DType dtype) {
-  return (chosen.to(dtype) + chosen_or_tied.to(dtype)) * 0.5;
+/// 1 where a > b, 1/2 where they are equal, 0 elsewhere.
+Tensor share_of_larger(const Tensor& a, const Tensor& b) {
+  return (gt(a, b).to(a.dtype()) + ge(a, b).to(a.dtype())) * 0.5;
 }
 
-void check_number(const char* op, const Tensor& x, double number) {
+void check_operand(const char* op, const Tensor& x, double number) {
   check_not_bool(op, x);
-  const bool fits = is_floating(x.dtype()) || (x.dtype() == int64 && number == std::trunc(number) &&
-                                               std::fabs(number) < 0x1p63);
-  if (fits) return;
-  throw DTypeError(text(op, ": ", number, " does not fit a ", x.dtype(), " tensor"),
-                   {.got = text("x ", described(x)), .hint = "x.to(float32)"});
+  check_number(op, x, number);
 }
 
 }  // namespace
@@ -85,19 +79,19 @@ Tensor operator/(const Tensor& x, const Tensor& other) {
 }
 
 Tensor operator+(const Tensor& x, double other) {
-  check_number("add", x, other);
+  check_operand("add", x, other);
   return record("add", launch::binary(Binary::add, x, other), {x}, Saves::nothing,
                 [](const Vjp& v) { return v.grad(); });
 }
 
 Tensor operator-(const Tensor& x, double other) {
-  check_number("sub", x, other);
+  check_operand("sub", x, other);
   return record("sub", launch::binary(Binary::subtract, x, other), {x}, Saves::nothing,
                 [](const Vjp& v) { return v.grad(); });
 }
 
 Tensor operator*(const Tensor& x, double other) {
-  check_number("mul", x, other);
+  check_operand("mul", x, other);
   return record("mul", launch::binary(Binary::multiply, x, other), {x}, Saves::nothing,
                 [other](const Vjp& v) { return v.grad() * other; });
 }
@@ -112,7 +106,7 @@ Tensor operator+(double x, const Tensor& other) { return other + x; }
 Tensor operator*(double x, const Tensor& other) { return other * x; }
 
 Tensor operator-(double x, const Tensor& other) {
-  check_number("sub", other, x);
+  check_operand("sub", other, x);
   return record("sub", launch::binary(Binary::subtract, x, other), {other}, Saves::nothing,
                 [](const Vjp& v) { return -v.grad(); });
 }
@@ -136,20 +130,17 @@ Tensor maximum(const Tensor& x, const Tensor& other) {
   const auto [a, b] = operands("maximum", x, other);
   return record(
       "maximum", launch::binary(Binary::maximum, a, b), {a, b}, Saves::inputs,
-      [](const Vjp& v) {
-        const Tensor l = v.input(0);
-        const Tensor r = v.input(1);
-        return v.grad() * share_of(gt(l, r), ge(l, r), l.dtype());
-      },
-      [](const Vjp& v) {
-        const Tensor l = v.input(0);
-        const Tensor r = v.input(1);
-        return v.grad() * share_of(lt(l, r), le(l, r), l.dtype());
-      });
+      [](const Vjp& v) { return v.grad() * share_of_larger(v.input(0), v.input(1)); },
+      [](const Vjp& v) { return v.grad() * share_of_larger(v.input(1), v.input(0)); });
 }
 
-// min(a, b) = -max(-a, -b)
-Tensor minimum(const Tensor& x, const Tensor& other) { return -maximum(-x, -other); }
+Tensor minimum(const Tensor& x, const Tensor& other) {
+  const auto [a, b] = operands("minimum", x, other);
+  return record(
+      "minimum", launch::binary(Binary::minimum, a, b), {a, b}, Saves::inputs,
+      [](const Vjp& v) { return v.grad() * share_of_larger(v.input(1), v.input(0)); },
+      [](const Vjp& v) { return v.grad() * share_of_larger(v.input(0), v.input(1)); });
+}
 
 Tensor add(const Tensor& x, const Tensor& other, double alpha) {
   return alpha == 1.0 ? x + other : x + other * alpha;

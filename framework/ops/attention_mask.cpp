@@ -67,12 +67,14 @@ AttentionMask AttentionMask::with_fill(double score) const {
 AttentionMask operator|(const AttentionMask& a, const AttentionMask& b) {
   if (a.hides_nothing() || b.hides_nothing()) return a.hides_nothing() ? b : a;
   AttentionMask both = a;
+  broadcast_shape("attention mask", a.hidden_.shape(), b.hidden_.shape());  // for its error
   both.hidden_ = logical_or(a.hidden_, b.hidden_);
   both.given_ = a.given_ + " | " + b.given_;
   return both;
 }
 
 Tensor AttentionMask::hidden_for(const Tensor& scores) const {
+  if (hides_nothing()) return zeros(Shape::filled(scores.dim(), 1), boolean);
   const Tensor four = scores.dim() == 3 ? scores.detach().unsqueeze(1) : scores.detach();
   bool fits = four.dim() == 4;
   for (Index axis = 0; axis < 4 && fits; ++axis) {

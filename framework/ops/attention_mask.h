@@ -38,7 +38,8 @@ class AttentionMask {
   /// unlikely: such a query attends to all alike.
   AttentionMask with_fill(double score) const;
 
-  /// Hidden if hidden by either; the fill of the left one. Throws ShapeError.
+  /// Hidden if hidden by either; the fill of the left one, unless that hides nothing. Throws
+  /// ShapeError.
   friend AttentionMask operator|(const AttentionMask& a, const AttentionMask& b);
 
   bool hides_nothing() const { return !hidden_.defined(); }

@@ -1,6 +1,7 @@
 #include "framework/ops/checks.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gradus {
 
@@ -26,6 +27,14 @@ void check_dtype(const char* op, const char* role, const Tensor& x, DType wanted
   throw DTypeError(text(op, ": ", role, " must be ", wanted, ", not ", x.dtype()),
                    {.got = text(role, " ", described(x)),
                     .hint = text(role, ".to(", wanted == boolean ? "boolean" : name(wanted), ")")});
+}
+
+void check_number(const char* op, const Tensor& x, double number) {
+  if (is_floating(x.dtype())) return;
+  const bool whole = number == std::trunc(number) && number >= -0x1p63 && number < 0x1p63;
+  if (x.dtype() == int64 ? whole : number == 0 || number == 1) return;
+  throw DTypeError(text(op, ": ", number, " does not fit a ", x.dtype(), " tensor"),
+                   {.got = text("x ", described(x)), .hint = "x.to(float32)"});
 }
 
 Axes checked_axes(const char* op, const Axes& axes, Index rank) {

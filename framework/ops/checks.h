@@ -15,6 +15,10 @@ void check_same_dtype(const char* op, const Tensor& x, const Tensor& other);
 /// Throws DTypeError unless x holds `wanted`; `role` names the argument.
 void check_dtype(const char* op, const char* role, const Tensor& x, DType wanted);
 
+/// Throws DTypeError unless a tensor of x's dtype can hold the number: integers take whole numbers
+/// within 64 bits, bools 0 and 1.
+void check_number(const char* op, const Tensor& x, double number);
+
 /// The axes counted from the front, in rising order; all of them where `axes` is empty. Throws
 /// ShapeError for one outside the rank or named twice.
 Axes checked_axes(const char* op, const Axes& axes, Index rank);

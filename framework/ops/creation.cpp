@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "framework/core/error.h"
+#include "framework/ops/checks.h"
 #include "framework/ops/launch.h"
 
 namespace gradus {
@@ -16,6 +16,7 @@ Tensor ones_like(const Tensor& x) { return ones(x.shape(), x.dtype()); }
 
 Tensor full(const Shape& shape, double value, DType dtype) {
   Tensor out(shape, dtype);
+  check_number("full", out, value);
   launch::fill(out, value);
   return out;
 }

@@ -29,8 +29,17 @@ void check_in_place(const char* op, const Tensor& x) {
   }
 }
 
+void check_off_tape(const char* op, const Tensor& other) {
+  if (!other.requires_grad() || !grad_enabled()) return;
+  throw AutogradError(
+      text(op, ": the change would lose the gradient of the other operand"),
+      {.got = text("other ", described(other), ", requires a gradient"),
+       .hint = "NoGrad no_grad; or other.detach(), or the op without its underscore"});
+}
+
 /// The other operand as x sees it: of its shape, and a copy where it may lie in x's own memory.
 Tensor source_for(const char* op, const Tensor& x, const Tensor& other) {
+  check_off_tape(op, other);
   if (!(broadcast_shape(op, x.shape(), other.shape()) == x.shape())) {
     throw ShapeError(text(op, ": the other operand is larger than x"),
                      {.got = text("x ", x.shape(), ", other ", other.shape())});
@@ -51,6 +60,7 @@ Tensor& Tensor::copy_(const Tensor& source) {
 
 Tensor& Tensor::fill_(double value) {
   check_in_place("fill_", *this);
+  check_number("fill_", *this, value);
   launch::fill(*this, value);
   mark_changed("fill_");
   return *this;
@@ -60,6 +70,7 @@ Tensor& Tensor::add_(const Tensor& other, double alpha) {
   check_in_place("add_", *this);
   check_same_dtype("add_", *this, other);
   if (dtype() == boolean) check_floating("add_", *this);
+  check_number("add_", *this, alpha);
   launch::add_scaled_into(*this, source_for("add_", *this, other), alpha);
   mark_changed("add_");
   return *this;
@@ -75,6 +86,7 @@ Tensor& Tensor::mul_(const Tensor& other) {
 }
 
 Tensor& Tensor::mul_(double factor) {
+  check_number("mul_", *this, factor);
   Tensor number(Shape{}, dtype());
   launch::fill(number, factor);
   return mul_(number);
@@ -83,6 +95,7 @@ Tensor& Tensor::mul_(double factor) {
 Tensor& Tensor::masked_fill_(const Tensor& mask, double value) {
   check_in_place("masked_fill_", *this);
   gradus::check_dtype("masked_fill_", "mask", mask, boolean);
+  check_number("masked_fill_", *this, value);
   launch::select_into(*this, source_for("masked_fill_", *this, mask), value, *this);
   mark_changed("masked_fill_");
   return *this;

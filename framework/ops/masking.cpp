@@ -11,6 +11,7 @@ namespace gradus {
 // y = value where mask, else x;  dx = 0 where mask, else g
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
   check_dtype("masked_fill", "mask", mask, boolean);
+  check_number("masked_fill", x, value);
   const auto [a, m] = broadcast("masked_fill", x, mask);
   return record("masked_fill", launch::select(m, value, a), {a, m}, Saves::input1,
                 [](const Vjp& v) { return masked_fill(v.grad(), v.input(1), 0.0); });

@@ -45,13 +45,6 @@ Tensor product(const Tensor& a, const Tensor& b) {
       [](const Vjp& v) { return product(transposed(v.input(0)), v.grad()); });
 }
 
-Shape batch_of(const Tensor& x) {
-  Shape batch = x.shape();
-  batch.erase(batch.size() - 1);
-  batch.erase(batch.size() - 1);
-  return batch;
-}
-
 Tensor with_batch(const Tensor& x, Shape batch) {
   batch.push_back(x.size(-2));
   batch.push_back(x.size(-1));
@@ -66,7 +59,7 @@ Tensor batched(const Tensor& x, const Tensor& other) {
     shape[x.dim() - 1] = other.size(-1);
     return product(x.flatten(0, -2), other).view(shape);
   }
-  const Shape batch = broadcast_shape("matmul", batch_of(x), batch_of(other));
+  const Shape batch = broadcast_batch("matmul", x.shape(), other.shape());
   return product(with_batch(x, batch), with_batch(other, batch));
 }
 
@@ -104,6 +97,11 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                           " features, the weight takes ", weight.size(1)),
                      {.got = text("x ", described(x), ", weight ", described(weight)),
                       .need = text("x (..., ", weight.size(1), ")")});
+  }
+  if (bias.defined() && !(bias.shape() == Shape{weight.size(0)})) {
+    throw ShapeError(
+        text("linear: the bias must have one number for each of the ", weight.size(0), " outputs"),
+        {.got = text("bias ", described(bias), ", weight ", described(weight))});
   }
   const Tensor product = matmul(x, transposed(weight));
   return bias.defined() ? product + bias : product;

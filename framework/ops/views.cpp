@@ -219,7 +219,14 @@ Tensor Tensor::select(Index axis, Index index) const {
                      {.got = text("x ", shape(), ", axis ", a)});
   }
   const Index counted = index < 0 ? index + size : index;
-  return slice(a, counted, counted + 1).squeeze(a);
+  Shape sizes = shape();
+  Strides steps = strides();
+  sizes.erase(a);
+  steps.erase(a);
+  return record("select", alias(sizes, steps, impl().offset + counted * strides()[a]), {*this},
+                Saves::nothing, [before = shape(), a, counted](const Vjp& v) {
+                  return slice_backward(v.grad().unsqueeze(a), before, a, counted, 1);
+                });
 }
 
 Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }

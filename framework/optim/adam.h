@@ -22,17 +22,18 @@ class Adam : public Optimizer {
 
   void step() override;
   double lr() const { return options_.lr; }
-  void set_lr(double lr) { options_.lr = lr; }
+  /// Throws ValueError for a rate below 0.
+  void set_lr(double lr);
 
  private:
   struct Moments {
     Tensor first;
     Tensor second;
+    Index steps = 0;  // a parameter without gradient takes none
   };
 
   AdamOptions options_;
   std::vector<Moments> moments_;  // one per parameter
-  Index steps_ = 0;
 };
 
 }  // namespace gradus

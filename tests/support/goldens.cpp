@@ -61,9 +61,9 @@ Tensor tensor_from(const std::string& dtype, const char* bytes, const Shape& sha
 /// Puts a tensor of the file where its prefix says.
 void put(GoldenCase& golden, const std::string& name, const Tensor& tensor) {
   const std::pair<const char*, NamedTensors&> places[] = {
-      {"in.", golden.inputs},     {"param.", golden.params},    {"out.", golden.outputs},
-      {"cot.", golden.cotangents}, {"grad.", golden.grads},     {"vec.", golden.vec},
-      {"hvp.", golden.hvp},       {"attr.", golden.attr_tensors}};
+      {"in.", golden.inputs},      {"param.", golden.params},     {"out.", golden.outputs},
+      {"cot.", golden.cotangents}, {"grad.", golden.grads},       {"vec.", golden.vec},
+      {"hvp.", golden.hvp},        {"attr.", golden.attr_tensors}};
   for (const auto& [prefix, tensors] : places) {
     if (name.starts_with(prefix)) {
       tensors[name.substr(std::strlen(prefix))] = tensor;
@@ -111,7 +111,8 @@ void load(GoldenCase& golden) {
   std::uint64_t header_size = 0;
   if (file.size() < 8) throw std::runtime_error(golden.file.string() + " is cut short");
   std::memcpy(&header_size, file.data(), 8);
-  if (header_size > file.size() - 8) throw std::runtime_error(golden.file.string() + " is cut short");
+  if (header_size > file.size() - 8)
+    throw std::runtime_error(golden.file.string() + " is cut short");
   const Json header = Json::parse(file.substr(8, header_size));
   const std::size_t start = 8 + static_cast<std::size_t>(header_size);
   for (const auto& [name, entry] : header.items()) {

@@ -33,7 +33,8 @@ inline constexpr Tolerance exactly{};
 Tolerance usual_tolerance(DType dtype);
 
 /// What is wrong with `got`, in a line or two; empty where it is close.
-std::string difference(const Tensor& got, const Tensor& want, std::optional<Tolerance> tolerance = {});
+std::string difference(const Tensor& got, const Tensor& want,
+                       std::optional<Tolerance> tolerance = {});
 
 class CloseTensor : public Catch::Matchers::MatcherBase<Tensor> {
  public:
@@ -60,7 +61,8 @@ std::string error_text(Call call) {
   try {
     call();
   } catch (const Error& error) {
-    return typeid(error) == typeid(E) ? error.what() : std::string("another type of error: ") + error.what();
+    return typeid(error) == typeid(E) ? error.what()
+                                      : std::string("another type of error: ") + error.what();
   }
   return "no error";
 }

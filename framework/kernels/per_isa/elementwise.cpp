@@ -135,6 +135,8 @@ void binary_of(Binary op, Loop loop, Operand out, Operand a, Operand b) {
     case Binary::divide: return zip<T, T>(loop, out, a, b, [](T x, T y) { return x / y; });
     case Binary::maximum:
       return zip<T, T>(loop, out, a, b, [](T x, T y) { return x > y || x != x ? x : y; });
+    case Binary::minimum:
+      return zip<T, T>(loop, out, a, b, [](T x, T y) { return x < y || x != x ? x : y; });
   }
 }
 
@@ -149,6 +151,8 @@ void binary_of_integers(Binary op, Loop loop, Operand out, Operand a, Operand b)
     case Binary::divide: return;  // true division needs floating operands
     case Binary::maximum:
       return zip<Index, Index>(loop, out, a, b, [](Index x, Index y) { return x > y ? x : y; });
+    case Binary::minimum:
+      return zip<Index, Index>(loop, out, a, b, [](Index x, Index y) { return x < y ? x : y; });
   }
 }
 

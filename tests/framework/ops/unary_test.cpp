@@ -1,0 +1,201 @@
+#include "framework/ops/unary.h"
+
+#include <cmath>
+#include <functional>
+
+#include "framework/autograd/backward.h"
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/reduce.h"
+#include "tests/support/tensor_matchers.h"
+#include "tests/support/tensors.h"
+
+using namespace gradus;
+using namespace gradus::testing;
+
+namespace {
+
+Tensor exact_gelu(const Tensor& x) { return gelu(x, GeluForm::exact); }
+Tensor tanh_gelu(const Tensor& x) { return gelu(x, GeluForm::tanh); }
+
+Tensor derivative(const std::function<Tensor(const Tensor&)>& function, const Tensor& x) {
+  const Tensor input = x.clone().requires_grad_();
+  return gradients({function(input).sum()}, {input})[0];
+}
+
+/// How many float32 numbers lie between `got` and the true value.
+double distance_in_ulp(float got, double want) {
+  const auto rounded = static_cast<float>(want);
+  const float next = std::nextafter(std::fabs(rounded), std::numeric_limits<float>::infinity());
+  return std::fabs(static_cast<double>(got) - want) /
+         (static_cast<double>(next) - static_cast<double>(std::fabs(rounded)));
+}
+
+}  // namespace
+
+TEST_CASE("unary: values") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = tensor({-2, -0.5, 0, 0.25, 1, 3}, dtype);
+  CHECK_THAT(exp(x), HasValues({0.1353352832366127, 0.6065306597126334, 1, 1.2840254166877414,
+                                2.718281828459045, 20.085536923187668}));
+  CHECK_THAT(tanh(x), HasValues({-0.9640275800758169, -0.46211715726000973, 0, 0.24491866240370913,
+                                 0.7615941559557649, 0.9950547536867305}));
+  CHECK_THAT(sigmoid(x), HasValues({0.11920292202211755, 0.3775406687981454, 0.5,
+                                    0.5621765008857981, 0.7310585786300049, 0.9525741268224334}));
+  CHECK_THAT(relu(x), HasValues({0, 0, 0, 0.25, 1, 3}));
+  CHECK_THAT(erf(x), HasValues({-0.9953222650189527, -0.5204998778130465, 0, 0.2763263901682369,
+                                0.8427007929497149, 0.9999779095030014}));
+  CHECK_THAT(abs(x), HasValues({2, 0.5, 0, 0.25, 1, 3}, exactly));
+  CHECK_THAT(sin(x), HasValues({-0.9092974268256817, -0.479425538604203, 0, 0.24740395925452294,
+                                0.8414709848078965, 0.1411200080598672}));
+  CHECK_THAT(cos(x), HasValues({-0.4161468365471424, 0.8775825618903728, 1, 0.9689124217106447,
+                                0.5403023058681398, -0.9899924966004454}));
+  CHECK_THAT(log(tensor({0.125, 1, 2, 1000}, dtype)),
+             HasValues({-2.0794415416798357, 0, 0.6931471805599453, 6.907755278982137}));
+  CHECK_THAT(sqrt(tensor({0, 0.25, 2, 1e6}, dtype)), HasValues({0, 0.5, 1.4142135623730951, 1000}));
+}
+
+TEST_CASE("unary: infinities, NaN and the ends of the range") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = tensor({-kInf, kInf, kNaN, 0}, dtype);
+  CHECK_THAT(exp(x), HasValues({0, kInf, kNaN, 1}));
+  CHECK_THAT(log(x), HasValues({kNaN, kInf, kNaN, -kInf}));
+  CHECK_THAT(sqrt(x), HasValues({kNaN, kInf, kNaN, 0}));
+  CHECK_THAT(tanh(x), HasValues({-1, 1, kNaN, 0}));
+  CHECK_THAT(sigmoid(x), HasValues({0, 1, kNaN, 0.5}));
+  CHECK_THAT(relu(x), HasValues({0, kInf, kNaN, 0}));
+  CHECK_THAT(erf(x), HasValues({-1, 1, kNaN, 0}));
+  CHECK_THAT(abs(x), HasValues({kInf, kInf, kNaN, 0}));
+  CHECK_THAT(sin(x), HasValues({kNaN, kNaN, kNaN, 0}));
+  CHECK_THAT(cos(x), HasValues({kNaN, kNaN, kNaN, 1}));
+  CHECK_THAT(exp(tensor({-1000, 1000}, dtype)), HasValues({0, kInf}));
+  CHECK_THAT(log(tensor({-1}, dtype)), HasValues({kNaN}));
+  CHECK_THAT(tanh(tensor({-1000, 1000}, dtype)), HasValues({-1, 1}));
+  CHECK_THAT(sigmoid(tensor({-1000, 1000}, dtype)), HasValues({0, 1}));
+  CHECK_THAT(exact_gelu(tensor({-40, 40}, dtype)), HasValues({0, 40}));
+  CHECK_THAT(tanh_gelu(tensor({-40, 40}, dtype)), HasValues({0, 40}));
+}
+
+// Every lane of a vector loop and its tail give the digits that the header promises.
+TEST_CASE("unary: float32 is within 4 ulp of the true value") {
+  struct Row {
+    const char* name;
+    std::function<Tensor(const Tensor&)> function;
+    std::function<double(double)> truth;
+    double from;
+    double to;
+  };
+  const std::vector<Row> rows = {
+      {"exp", [](const Tensor& x) { return exp(x); }, [](double v) { return std::exp(v); }, -87,
+       88.7},
+      {"log", [](const Tensor& x) { return log(x); }, [](double v) { return std::log(v); }, 1e-30,
+       4},
+      {"tanh", [](const Tensor& x) { return tanh(x); }, [](double v) { return std::tanh(v); }, -9,
+       9},
+      {"sigmoid", [](const Tensor& x) { return sigmoid(x); },
+       [](double v) { return 1 / (1 + std::exp(-v)); }, -80, 20},
+      {"erf", [](const Tensor& x) { return erf(x); }, [](double v) { return std::erf(v); }, -4, 4},
+      {"sqrt", [](const Tensor& x) { return sqrt(x); }, [](double v) { return std::sqrt(v); }, 0,
+       9},
+  };
+  constexpr Index count = 20011;
+  for (const Row& row : rows) {
+    const Tensor x =
+        (arange(count, float64) * ((row.to - row.from) / (count - 1)) + row.from).to(float32);
+    const std::vector<float> inputs = x.to_vector<float>();
+    const std::vector<float> outputs = row.function(x).to_vector<float>();
+    double worst = 0;
+    float where = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const double apart = distance_in_ulp(outputs[i], row.truth(static_cast<double>(inputs[i])));
+      if (apart > worst) where = inputs[i];
+      worst = std::max(worst, apart);
+    }
+    INFO(row.name << " at " << where);
+    CHECK(worst <= 4);
+  }
+}
+
+TEST_CASE("unary: small arguments keep their digits") {
+  const Tensor x = tensor({1e-3, -1e-5, 1e-12, 1e-30}, float32);
+  CHECK_THAT(tanh(x) / x, HasValues({1 - 1e-6 / 3, 1, 1, 1}, Tolerance{0, 2e-7}));
+  CHECK_THAT(erf(x) / x,
+             HasValues({1.1283788, 1.1283792, 1.1283792, 1.1283792}, Tolerance{0, 4e-7}));
+  CHECK_THAT(log(tensor(1 + 0x1p-20, float32)) * 0x1p20, HasValues(1 - 0x1p-21));
+  CHECK_THAT(log(tensor(1e-40, float32)), HasValues(-92.10340371976183));  // a subnormal number
+}
+
+TEST_CASE("unary: derivatives") {
+  const Tensor x = tensor({-2, -0.5, 0.25, 3}, float64);
+  const Tensor positive = tensor({0.25, 1, 16}, float64);
+  CHECK_THAT(derivative([](const Tensor& t) { return exp(t); }, x), IsCloseTo(exp(x)));
+  CHECK_THAT(derivative([](const Tensor& t) { return log(t); }, positive),
+             HasValues({4, 1, 1.0 / 16}));
+  CHECK_THAT(derivative([](const Tensor& t) { return sqrt(t); }, positive),
+             HasValues({1, 0.5, 0.125}));
+  CHECK_THAT(derivative([](const Tensor& t) { return tanh(t); }, x),
+             IsCloseTo(1 - tanh(x) * tanh(x)));
+  CHECK_THAT(derivative([](const Tensor& t) { return sigmoid(t); }, x),
+             IsCloseTo(sigmoid(x) * (1 - sigmoid(x))));
+  CHECK_THAT(derivative([](const Tensor& t) { return relu(t); }, x), HasValues({0, 0, 1, 1}));
+  CHECK_THAT(derivative([](const Tensor& t) { return sin(t); }, x), IsCloseTo(cos(x)));
+  CHECK_THAT(derivative([](const Tensor& t) { return cos(t); }, x), IsCloseTo(-sin(x)));
+  CHECK_THAT(derivative([](const Tensor& t) { return erf(t); }, tensor({0, 1}, float64)),
+             HasValues({1.1283791670955126, 0.41510749742059466}));
+}
+
+// C048: a choice is documented for every kink.
+TEST_CASE("unary: the derivatives of relu and abs at 0 are 0") {
+  CHECK_THAT(
+      derivative([](const Tensor& t) { return abs(t); }, tensor({0.0, -0.0, -2, 3}, float64)),
+      HasValues({0, 0, -1, 1}));
+  CHECK_THAT(
+      derivative([](const Tensor& t) { return relu(t); }, tensor({0.0, -0.0, 1e-300}, float64)),
+      HasValues({0, 0, 1}));
+}
+
+// C049: infinite is right for sqrt alone; an epsilon below the root keeps what follows finite.
+TEST_CASE("unary: the derivative of sqrt at 0") {
+  CHECK_THAT(derivative([](const Tensor& t) { return sqrt(t); }, zeros({1}, float64)),
+             HasValues({kInf}));
+  CHECK_THAT(
+      derivative([](const Tensor& t) { return sqrt((t * t).sum() + 1e-12); }, zeros({2}, float64)),
+      HasValues({0, 0}));
+}
+
+// C027: two forms, named.
+TEST_CASE("unary: gelu by erf and by tanh") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tolerance close{0, dtype == float32 ? 3e-7 : 5e-8};
+  const Tensor one = tensor(1, dtype);
+  CHECK_THAT(exact_gelu(one), HasValues(0.8413447, close));
+  CHECK_THAT(tanh_gelu(one), HasValues(0.8411920, close));
+  CHECK_THAT(gelu(one), IsCloseTo(exact_gelu(one), exactly));
+  CHECK_THAT(derivative(exact_gelu, one), HasValues(1.0833155, close));
+  CHECK_THAT(derivative(tanh_gelu, one), HasValues(1.0829641, close));
+  CHECK_THAT(exact_gelu(tensor({0, -1}, dtype)), HasValues({0, -0.1586553}, close));
+  CHECK_THAT(derivative(exact_gelu, tensor(0, dtype)), HasValues(0.5));
+}
+
+TEST_CASE("unary: needs a floating tensor") {
+  const std::pair<const char*, std::function<Tensor(const Tensor&)>> rows[] = {
+      {"exp", [](const Tensor& x) { return exp(x); }},
+      {"log", [](const Tensor& x) { return log(x); }},
+      {"sqrt", [](const Tensor& x) { return sqrt(x); }},
+      {"tanh", [](const Tensor& x) { return tanh(x); }},
+      {"sigmoid", [](const Tensor& x) { return sigmoid(x); }},
+      {"relu", [](const Tensor& x) { return relu(x); }},
+      {"erf", [](const Tensor& x) { return erf(x); }},
+      {"abs", [](const Tensor& x) { return abs(x); }},
+      {"sin", [](const Tensor& x) { return sin(x); }},
+      {"cos", [](const Tensor& x) { return cos(x); }},
+      {"gelu", exact_gelu},
+      {"gelu", tanh_gelu},
+  };
+  for (const auto& [name, function] : rows) {
+    for (const DType dtype : {int64, boolean}) {
+      CHECK(error_text<DTypeError>([&, &call = function] { call(zeros({2}, dtype)); }) ==
+            text(name, ": needs a floating tensor, not ", dtype, "\n  got    x (2,) ", dtype,
+                 "\n  hint   x.to(float32)"));
+    }
+  }
+}
