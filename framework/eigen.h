@@ -1,6 +1,6 @@
 // Eigen: a tensor seen as an Eigen matrix, for those who want more linear algebra than Gradus has.
-// Opt-in: nothing else in Gradus mentions Eigen in a public header. The maps are unaligned, so no flag
-// of the including program matters.
+// Opt-in: nothing else in Gradus mentions Eigen in a public header. The maps are unaligned, so no
+// flag of the including program matters.
 #pragma once
 
 #include <Eigen/Core>
@@ -26,8 +26,8 @@ inline EigenStride matrix_strides(const Tensor& x) {
 
 }  // namespace detail
 
-/// The memory of a (rows, columns) tensor of element type T, to read. It must outlive the map. Throws
-/// ShapeError and DTypeError.
+/// The memory of a (rows, columns) tensor of element type T, to read. It must outlive the map.
+/// Throws ShapeError and DTypeError.
 template <class T>
 Eigen::Map<const EigenMatrix<T>, Eigen::Unaligned, EigenStride> as_matrix(const Tensor& x) {
   const EigenStride strides = detail::matrix_strides(x);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -16,10 +17,15 @@ struct ChildResult {
   std::string output{};
 };
 
+/// Whether this is such a process. A hidden case may also be run by hand, or by a filter that only
+/// excludes; it must then leave the process alone.
+inline bool is_child() { return std::getenv("GRADUS_TEST_CHILD") != nullptr; }
+
 /// `environment` as in a shell: "GRADUS_ISA=baseline GRADUS_NUM_THREADS=2"; `tag` selects the case.
 inline ChildResult run_child(const std::string& environment, const std::string& tag) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command = "env " + environment + " '" + program + "' '" + tag + "' 2>&1";
+  const std::string command =
+      "env " + environment + " GRADUS_TEST_CHILD=1 '" + program + "' '" + tag + "' 2>&1";
   ChildResult result;
   FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return result;
