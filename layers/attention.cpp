@@ -16,8 +16,11 @@ void check_operand(const char* layer, const char* role, const Tensor& x, const L
                     .need = text("(batch, length, ", projection.weight.size(1), ")")});
 }
 
-void check_together(const char* layer, const Tensor& query, const Tensor& key,
-                    const Tensor& value) {
+void check_operands(const char* layer, const Tensor& query, const Tensor& key, const Tensor& value,
+                    const Linear& for_query, const Linear& for_key, const Linear& for_value) {
+  check_operand(layer, "query", query, for_query);
+  check_operand(layer, "key", key, for_key);
+  check_operand(layer, "value", value, for_value);
   if (key.size(1) != value.size(1)) {
     throw ShapeError(text(layer, ": ", key.size(1), " keys but ", value.size(1), " values"),
                      {.got = text("key ", described(key), ", value ", described(value))});
@@ -67,10 +70,7 @@ SingleHeadAttention::SingleHeadAttention(const SingleHeadAttentionOptions& optio
 AttentionOutput SingleHeadAttention::operator()(const Tensor& query, const Tensor& key,
                                                 const Tensor& value,
                                                 const AttentionMask& mask) const {
-  check_operand("SingleHeadAttention", "query", query, W_q);
-  check_operand("SingleHeadAttention", "key", key, W_k);
-  check_operand("SingleHeadAttention", "value", value, W_v);
-  check_together("SingleHeadAttention", query, key, value);
+  check_operands("SingleHeadAttention", query, key, value, W_q, W_k, W_v);
 
   const Tensor q = W_q(query);  // (B, q, d_model)
   const Tensor k = W_k(key);    // (B, k, d_model)
@@ -97,10 +97,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
 AttentionOutput MultiHeadAttention::operator()(const Tensor& query, const Tensor& key,
                                                const Tensor& value,
                                                const AttentionMask& mask) const {
-  check_operand("MultiHeadAttention", "query", query, q_linear);
-  check_operand("MultiHeadAttention", "key", key, k_linear);
-  check_operand("MultiHeadAttention", "value", value, v_linear);
-  check_together("MultiHeadAttention", query, key, value);
+  check_operands("MultiHeadAttention", query, key, value, q_linear, k_linear, v_linear);
 
   const Tensor q = split_heads(q_linear(query));  // (B, H, q, d_head)
   const Tensor k = split_heads(k_linear(key));    // (B, H, k, d_head)
