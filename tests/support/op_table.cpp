@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -352,6 +351,17 @@ std::string contents_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+/// Adds every name in a call of the form record("name", ...), on one line or on two.
+void find_records(const std::string& source, std::set<std::string>& names) {
+  const std::string call = "record(";
+  for (std::size_t place = source.find(call); place != std::string::npos;
+       place = source.find(call, place + 1)) {
+    const std::size_t quote = source.find_first_not_of(" \n", place + call.size());
+    if (quote == std::string::npos || source[quote] != '"') continue;
+    names.insert(source.substr(quote + 1, source.find('"', quote + 1) - quote - 1));
+  }
+}
+
 /// The root of the tree: two folders above this file.
 std::filesystem::path source_folder() {
   return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
@@ -396,16 +406,10 @@ void collect_steps(const Tensor& output, std::set<std::string>& names) {
 }
 
 std::set<std::string> recorded_names() {
-  static const std::regex call(R"re(\brecord\(\s*"([^"]+)")re");
   std::set<std::string> names;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(source_folder() / "framework")) {
-    if (entry.path().extension() != ".cpp") continue;
-    const std::string source = contents_of(entry.path());
-    for (std::sregex_iterator match(source.begin(), source.end(), call), end; match != end;
-         ++match) {
-      names.insert((*match)[1]);
-    }
+    if (entry.path().extension() == ".cpp") find_records(contents_of(entry.path()), names);
   }
   return names;
 }

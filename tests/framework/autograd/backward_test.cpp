@@ -1,6 +1,6 @@
 #include "framework/autograd/backward.h"
 
-#include <chrono>
+#include <vector>
 
 #include "framework/autograd/node.h"
 #include "framework/ops/arithmetic.h"
@@ -80,6 +80,16 @@ TEST_CASE("backward: each step is visited once") {
   Tensor z = x;
   for (int i = 0; i < 40; ++i) z = z + z;
   CHECK_THAT(gradients({z}, {x})[0], HasValues(1099511627776.0, exactly));
+}
+
+TEST_CASE("backward: a hundred thousand leaves wait for their turn") {
+  std::vector<Tensor> leaves;
+  for (int i = 0; i < 100'000; ++i) leaves.push_back(leaf(i));
+  Tensor sum = leaves[0] * 2;
+  for (std::size_t i = 1; i < leaves.size(); ++i) sum = sum + leaves[i];
+  sum.backward();
+  CHECK_THAT(leaves.front().grad(), HasValues(2));
+  CHECK_THAT(leaves.back().grad(), HasValues(1));
 }
 
 TEST_CASE("backward: gradients add up over calls") {

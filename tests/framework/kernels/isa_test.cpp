@@ -216,8 +216,8 @@ TEST_CASE("isa: elementwise functions agree on what is not a usual number") {
 
 TEST_CASE("isa: arithmetic and comparisons agree to the bit") {
   const DType dtype = GENERATE(float32, float64, int64);
-  for (const Binary op :
-       {Binary::add, Binary::subtract, Binary::multiply, Binary::divide, Binary::maximum}) {
+  for (const Binary op : {Binary::add, Binary::subtract, Binary::multiply, Binary::divide,
+                          Binary::maximum, Binary::minimum}) {
     if (op == Binary::divide && dtype == int64) continue;
     check_builds(text("binary ", static_cast<int>(op)), dtype, kNone,
                  over_layouts(dtype, dtype, [&](const Table& table, const Layout& l) {

@@ -114,6 +114,11 @@ TEST_CASE("masking: what is no mask") {
 // A number that the tensor cannot hold would be stored as another one.
 TEST_CASE("masked_fill: a value that an integer tensor cannot hold") {
   const Tensor x = tensor({1, 2}, int64);
-  CHECK_THROWS_AS(masked_fill(x, ones({2}, boolean), -kInf), DTypeError);
+  CHECK(error_text<DTypeError>([&] { masked_fill(x, ones({2}, boolean), -kInf); }) ==
+        "masked_fill: -inf does not fit a int64 tensor\n"
+        "  got    x (2,) int64\n"
+        "  hint   x.to(float32)");
   CHECK_THROWS_AS(masked_fill(x, ones({2}, boolean), 0.5), DTypeError);
+  CHECK_THROWS_AS(masked_fill(x.to(boolean), ones({2}, boolean), 2), DTypeError);
+  CHECK_NOTHROW(masked_fill(x.to(boolean), ones({2}, boolean), 1));
 }

@@ -192,12 +192,12 @@ TEST_CASE("matmul: what cannot be multiplied") {
         "  got    x (2, 2) float32, other (2, 2) float64\n"
         "  hint   other.to(float32), or model.to(float64) for gradient checks");
   CHECK_THROWS_AS(matmul(zeros({2, 2}, int64), zeros({2, 2}, int64)), DTypeError);
-  const std::string batches = error_text<ShapeError>([] {
-    matmul(zeros({2, 3, 4}), zeros({5, 4, 6}));
-  });
-  CHECK_THAT(batches, Catch::Matchers::ContainsSubstring("x (2, 3, 4)") &&
-                          Catch::Matchers::ContainsSubstring("other (5, 4, 6)") &&
-                          Catch::Matchers::ContainsSubstring("2 vs 5"));
+  CHECK(error_text<ShapeError>([] {
+          matmul(zeros({2, 3, 4}), zeros({5, 4, 6}));
+        }) ==
+        "matmul: shapes do not broadcast (2 vs 5 on axis 0)\n"
+        "  got    x (2, 3, 4), other (5, 4, 6)\n"
+        "  need   equal sizes on every axis, counted from the last, or a 1");
 }
 
 TEST_CASE("linear: x times the weight transposed, plus the bias") {
@@ -230,7 +230,11 @@ TEST_CASE("linear: what does not fit") {
 // A bias that merely broadcasts, (1) or (5, 1, 2), is a mistake: it would be added, or enlarge y.
 TEST_CASE("linear: the bias has one number per output") {
   CHECK_THROWS_AS(linear(zeros({2, 3}), zeros({4, 3}), zeros({3})), ShapeError);
-  CHECK_THROWS_AS(linear(zeros({2, 3}), zeros({4, 3}), zeros({1})), ShapeError);
+  CHECK(error_text<ShapeError>([] {
+          linear(zeros({2, 3}), zeros({4, 3}), zeros({1}));
+        }) ==
+        "linear: the bias must have one number for each of the 4 outputs\n"
+        "  got    bias (1,) float32, weight (4, 3) float32");
   CHECK_THROWS_AS(linear(zeros({2, 3}), zeros({4, 3}), zeros({5, 1, 4})), ShapeError);
   CHECK_THROWS_AS(linear(zeros({2, 3}), zeros({4, 3}), zeros({})), ShapeError);
 }
