@@ -2,14 +2,15 @@
 # one build of it when it starts. Only here does Gradus see Eigen.
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 
-set(GRADUS_ISAS baseline)
+set(known_isas baseline)
 set(isa_flags_baseline "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
-  list(APPEND GRADUS_ISAS avx2 avx512)
+  list(APPEND known_isas avx2 avx512)
   set(isa_flags_avx2 -mavx2 -mfma -mbmi2)
   set(isa_flags_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mbmi2
     -mprefer-vector-width=512)
 endif()
+set(GRADUS_ISAS "${known_isas}" CACHE STRING "Builds of the kernels; baseline must be among them")
 
 # Optimised in every build type, for speed and for safety: a small function of std or Eigen that is not
 # inlined becomes a weak symbol, and the linker may then put its AVX code under the baseline's feet.

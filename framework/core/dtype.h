@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <limits>
 #include <string_view>
+#include <type_traits>
 
 namespace gradus {
 
@@ -55,6 +57,18 @@ struct DTypeOf<bool> {
 /// The dtype whose elements are stored as the C++ type T.
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
+
+/// A number as an element of type To. An integer becomes the nearest one there is, rounded towards
+/// 0, and 0 for NaN.
+template <class To, class From>
+constexpr To element_cast(From value) {
+  if constexpr (std::is_same_v<To, Index> && std::is_floating_point_v<From>) {
+    if (value != value) return 0;
+    if (value >= static_cast<From>(0x1p63)) return std::numeric_limits<Index>::max();
+    if (value < static_cast<From>(-0x1p63)) return std::numeric_limits<Index>::min();
+  }
+  return static_cast<To>(value);
+}
 
 std::ostream& operator<<(std::ostream& out, DType dtype);
 

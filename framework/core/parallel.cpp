@@ -16,7 +16,7 @@ namespace gradus {
 namespace {
 
 int threads_at_start() {
-  if (const char* wanted = std::getenv("GRADUS_NUM_THREADS")) {
+  if (const char* wanted = std::getenv("GRADUS_NUM_THREADS"); wanted && *wanted) {
     char* end = nullptr;
     const long count = std::strtol(wanted, &end, 10);
     if (end == wanted || *end != '\0' || count < 1 || count > 1024) {

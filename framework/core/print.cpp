@@ -18,10 +18,6 @@
 
 namespace gradus {
 
-/// The name of the op that recorded this step; null for a leaf. Defined beside Node, of which this
-/// folder knows nothing more.
-const char* step_name(const Node* node) noexcept;
-
 namespace {
 
 constexpr int kPrecision = 4;       // decimals

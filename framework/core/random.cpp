@@ -169,6 +169,7 @@ void Generator::shuffle(std::span<std::int64_t> items) {
 
 std::vector<std::int64_t> Generator::permutation(std::int64_t n) {
   if (n < 0) throw ValueError(text("permutation: n ", n, " is negative"));
+  element_count({n});  // throws where it is too large for any memory
   std::vector<std::int64_t> items(static_cast<std::size_t>(n));
   std::iota(items.begin(), items.end(), std::int64_t{0});
   shuffle(items);

@@ -33,12 +33,18 @@ void copy_row_major(const Tensor& tensor, std::vector<To>& out) {
   for (Index n = 0; n < tensor.numel(); ++n) {
     Index position = 0;
     for (Index i = 0; i < shape.size(); ++i) position += index[i] * tensor.strides()[i];
-    out.push_back(static_cast<To>(data[position]));
+    out.push_back(element_cast<To>(data[position]));
     for (Index i = shape.size() - 1; i >= 0 && ++index[i] == shape[i]; --i) index[i] = 0;
   }
 }
 
 }  // namespace
+
+void NestedNumbers::check_exact(bool too_large) {
+  if (!too_large) return;
+  throw ValueError("tensor: an integer from 2^53 on does not pass through braces exactly",
+                   {.hint = "from_vector(std::vector<std::int64_t>{...})"});
+}
 
 NestedNumbers::NestedNumbers(std::initializer_list<NestedNumbers> items) {
   shape_.push_back(static_cast<Index>(items.size()));

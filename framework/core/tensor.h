@@ -6,8 +6,10 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <initializer_list>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -21,12 +23,27 @@ namespace gradus {
 class Node;  // a step of the tape (framework/autograd/node.h)
 void retain(Node* node) noexcept;
 void release(Node* node) noexcept;
+const char* step_name(const Node* node) noexcept;  ///< null for a leaf
 
 class Tensor;
 struct MaxResult;
 
 /// Options of Tensor::backward.
 struct BackwardOptions;
+
+/// Sees a gradient on its way, and returns another in its place, or an undefined tensor to leave
+/// it.
+using GradientHook = std::function<Tensor(const Tensor& gradient)>;
+
+/// Takes a hook off its tensor again; dropping the handle leaves the hook on.
+class HookHandle {
+ public:
+  explicit HookHandle(std::shared_ptr<GradientHook> hook) : hook_(std::move(hook)) {}
+  void remove() const { *hook_ = nullptr; }
+
+ private:
+  std::shared_ptr<GradientHook> hook_;
+};
 
 /// What a tensor handle points to.
 struct TensorImpl : RefCounted {
@@ -49,20 +66,25 @@ class NestedNumbers {
  public:
   template <class T>
   requires std::is_arithmetic_v<T> NestedNumbers(T value)
-      : numbers_{static_cast<double>(value)} {}  // NOLINT: reads as a number
-  /// Throws ShapeError where the lists are ragged.
+      : numbers_{static_cast<double>(value)} {  // NOLINT: reads as a number
+    if constexpr (std::is_integral_v<T> && sizeof(T) > 4)
+      check_exact(value >= kExact || -value >= kExact);
+  }
   NestedNumbers(std::initializer_list<NestedNumbers> items);  // NOLINT: reads as nested braces
   const Shape& shape() const { return shape_; }
   const std::vector<double>& numbers() const { return numbers_; }
 
  private:
+  static constexpr std::int64_t kExact = std::int64_t{1} << 53;  // doubles skip integers beyond it
+  static void check_exact(bool too_large);
+
   Shape shape_;
   std::vector<double> numbers_;
 };
 
 class Tensor {
  public:
-  /// No tensor at all: defined() is false, and everything else throws ValueError.
+  /// No tensor at all: defined() is false, and whatever asks for its contents throws ValueError.
   Tensor() = default;
   explicit Tensor(Ref<TensorImpl> impl) : impl_(std::move(impl)) {}
   /// Uninitialised memory of this shape.
@@ -119,6 +141,10 @@ class Tensor {
   void zero_grad() const { set_grad(Tensor()); }
   /// Asks backward() to leave the gradient of this intermediate result in grad(), too.
   const Tensor& retain_grad() const;
+  /// Calls `hook` with the whole gradient of this tensor whenever one arrives, before it is used or
+  /// passed on. A hook must not hold the tensor itself: the two would keep each other alive. Throws
+  /// AutogradError for a tensor that requires no gradient.
+  HookHandle register_hook(GradientHook hook) const;
   /// Gradients of this tensor, added into the grad() of every leaf it was computed from.
   void backward() const;
   void backward(const BackwardOptions& options) const;
@@ -171,9 +197,10 @@ class Tensor {
   Tensor matmul(const Tensor& other) const;
   Tensor masked_fill(const Tensor& mask, double value) const;
 
-  // ---- changes in place: for parameters and buffers, off the tape (framework/ops/inplace.cpp)
-  // ---- Each throws AutogradError when this tensor requires a gradient and no NoGrad is in force,
-  // and ValueError when several of its elements share memory.
+  // ---- changes in place: for parameters and buffers, off the tape ----
+  // Defined in framework/ops/inplace.cpp. Each throws AutogradError when a gradient would be lost,
+  // that is outside a NoGrad scope where a tensor requires one, and ValueError when several of the
+  // elements to be changed share memory.
   Tensor& copy_(const Tensor& source);
   Tensor& fill_(double value);
   Tensor& zero_() { return fill_(0.0); }

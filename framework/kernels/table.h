@@ -9,10 +9,27 @@
 
 namespace gradus::kernels {
 
-enum class Unary { exp, log, sqrt, tanh, sigmoid, relu, erf, negate, abs, sin, cos };
-enum class Binary { add, subtract, multiply, divide, maximum, minimum };
+enum class Unary {
+  exp,
+  log,
+  sqrt,
+  tanh,
+  sigmoid,
+  softplus,
+  relu,
+  erf,
+  negate,
+  abs,
+  sign,
+  floor,
+  ceil,
+  sin,
+  cos
+};
+enum class Binary { add, subtract, multiply, divide, power, maximum, minimum };
 enum class Compare { equal, not_equal, less, less_equal, greater, greater_equal };
-enum class Reduce { sum, mean, amax };
+enum class Reduce { sum, mean };
+enum class Extreme { largest, smallest };
 
 /// What several operands of one elementwise loop have in common: row-major sizes.
 struct Loop {
@@ -58,7 +75,17 @@ struct AdamStep {
   double rate;
   double second_scale;
   double eps;
+  double gradient_decay;  ///< adds this times p to the gradient
+  double shrinkage;       ///< takes this times p off p
+};
+
+/// One step of gradient descent with momentum.
+struct SgdStep {
+  double rate;
+  double momentum;
+  double new_share;  ///< of the gradient in the momentum
   double weight_decay;
+  bool nesterov;
 };
 
 struct Table {
@@ -78,8 +105,12 @@ struct Table {
 
   // ---- along one axis: row-major arrays ----
   void (*reduce)(Reduce op, DType dtype, AxisSplit split, void* out, const void* x);
-  /// The largest element along the axis and its first position; NaN wins.
-  void (*max)(DType dtype, AxisSplit split, void* values, Index* indices, const void* x);
+  /// The largest or smallest element along the axis and its first position, where indices are
+  /// wanted (not null); NaN wins.
+  void (*extreme)(Extreme which, DType dtype, AxisSplit split, void* values, Index* indices,
+                  const void* x);
+  /// Running sums along the axis, from its start or, reversed, from its end.
+  void (*cumsum)(DType dtype, AxisSplit split, void* out, const void* x, bool reversed);
   /// A slice that is -inf throughout becomes NaN, or zeros when `hidden_is_zero`.
   void (*softmax)(DType dtype, AxisSplit split, void* out, const void* x, bool hidden_is_zero);
   /// out = y * (g - sum(g * y)), y being the softmax.
@@ -108,8 +139,12 @@ struct Table {
 
   // ---- the rest ----
   void (*matmul)(DType dtype, MatmulSizes sizes, void* out, Matrices a, Matrices b);
-  /// Changes the parameter p and its moments m and v by the gradient g.
-  void (*adam)(DType dtype, Index count, AdamStep step, void* p, const void* g, void* m, void* v);
+  /// Changes the parameter p and its moments m and v by the gradient g; `largest` is null, or holds
+  /// the largest v so far.
+  void (*adam)(DType dtype, Index count, AdamStep step, void* p, const void* g, void* m, void* v,
+               void* largest);
+  /// Changes the parameter p and its momentum by the gradient g.
+  void (*sgd)(DType dtype, Index count, SgdStep step, void* p, const void* g, void* momentum);
   /// out = x * keep / (1 - p), where element i is kept as stream `key` of Philox says.
   void (*dropout)(DType dtype, Index count, double p, std::uint64_t key, void* out, const void* x);
 };

@@ -10,12 +10,6 @@ namespace {
 
 using launch::Binary;
 
-void check_not_bool(const char* op, const Tensor& x) {
-  if (x.dtype() != boolean) return;
-  throw DTypeError(text(op, ": bool tensors have no arithmetic"),
-                   {.got = text("x ", described(x)), .hint = "x.to(int64)"});
-}
-
 Pair operands(const char* op, const Tensor& x, const Tensor& other) {
   check_same_dtype(op, x, other);
   if (x.dtype() == boolean) {

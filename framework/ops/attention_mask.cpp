@@ -1,5 +1,8 @@
 #include "framework/ops/attention_mask.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "framework/ops/checks.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/creation.h"
@@ -35,6 +38,10 @@ AttentionMask AttentionMask::keep_where(const Tensor& mask) {
 }
 
 AttentionMask AttentionMask::causal(Index q_len, Index k_len, Index offset) {
+  if (q_len < 0 || k_len < 0) {
+    throw ValueError(
+        text("attention mask: causal needs lengths of at least 0, not ", q_len, " and ", k_len));
+  }
   const Tensor query = arange(static_cast<double>(q_len)).unsqueeze(1);
   const Tensor key = arange(static_cast<double>(k_len)).unsqueeze(0);
   return hide_where(gt(key, query + static_cast<double>(offset)));
@@ -49,6 +56,7 @@ AttentionMask AttentionMask::padding(const Tensor& hidden) {
 }
 
 AttentionMask AttentionMask::padding(const std::vector<Index>& lengths, Index k_len) {
+  if (k_len < 0) throw ValueError(text("attention mask: padding cannot have ", k_len, " keys"));
   for (const Index length : lengths) {
     if (length < 0 || length > k_len) {
       throw ValueError(text("attention mask: length ", length, " is outside 0..", k_len));
@@ -59,6 +67,10 @@ AttentionMask AttentionMask::padding(const std::vector<Index>& lengths, Index k_
 }
 
 AttentionMask AttentionMask::with_fill(double score) const {
+  if (std::isnan(score) || score == std::numeric_limits<double>::infinity()) {
+    throw ValueError(text("attention mask: a fill of ", score, " hides nothing"),
+                     {.need = "a number, or -inf"});
+  }
   AttentionMask mask = *this;
   mask.fill_ = score;
   return mask;
@@ -91,7 +103,12 @@ Tensor AttentionMask::hidden_for(const Tensor& scores) const {
 }
 
 Tensor masked_fill(const Tensor& scores, const AttentionMask& mask) {
-  return mask.hides_nothing() ? scores : masked_fill(scores, mask.hidden_for(scores), mask.fill());
+  if (mask.hides_nothing()) return scores;
+  // A finite fill stays finite in float32, too: it makes keys unlikely, and does not take them out.
+  const double lowest = scores.dtype() == float32 ? double{std::numeric_limits<float>::lowest()}
+                                                  : std::numeric_limits<double>::lowest();
+  const double fill = std::isfinite(mask.fill()) ? std::max(mask.fill(), lowest) : mask.fill();
+  return masked_fill(scores, mask.hidden_for(scores), fill);
 }
 
 }  // namespace gradus

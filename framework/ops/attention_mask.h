@@ -19,7 +19,9 @@ class AttentionMask {
   AttentionMask() = default;
 
   /// Keys are hidden where `mask` is true (or not 0). mask is (q, k), (B, q, k), or (B, H, q, k),
-  /// the last with a 1 wherever it is shared. Throws ShapeError for another rank.
+  /// the last with a 1 wherever it is shared. Throws ShapeError for another
+  /// rank. (B, k) is not among them: it would be read as (q, k), and silently so where B equals q;
+  /// see padding().
   static AttentionMask hide_where(const Tensor& mask);
   /// Keys are hidden where `mask` is false (or 0); the same shapes.
   static AttentionMask keep_where(const Tensor& mask);

@@ -29,6 +29,12 @@ void check_dtype(const char* op, const char* role, const Tensor& x, DType wanted
                     .hint = text(role, ".to(", wanted == boolean ? "boolean" : name(wanted), ")")});
 }
 
+void check_not_bool(const char* op, const Tensor& x) {
+  if (x.dtype() != boolean) return;
+  throw DTypeError(text(op, ": bool tensors have no arithmetic"),
+                   {.got = text("x ", described(x)), .hint = "x.to(int64)"});
+}
+
 void check_number(const char* op, const Tensor& x, double number) {
   if (is_floating(x.dtype())) return;
   const bool whole = number == std::trunc(number) && number >= -0x1p63 && number < 0x1p63;

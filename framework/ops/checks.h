@@ -15,6 +15,9 @@ void check_same_dtype(const char* op, const Tensor& x, const Tensor& other);
 /// Throws DTypeError unless x holds `wanted`; `role` names the argument.
 void check_dtype(const char* op, const char* role, const Tensor& x, DType wanted);
 
+/// Throws DTypeError for a bool tensor, which has no arithmetic.
+void check_not_bool(const char* op, const Tensor& x);
+
 /// Throws DTypeError unless a tensor of x's dtype can hold the number: integers take whole numbers
 /// within 64 bits, bools 0 and 1.
 void check_number(const char* op, const Tensor& x, double number);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/checks.h"
@@ -71,6 +72,19 @@ Tensor logical_and(const Tensor& x, const Tensor& other) {
 Tensor logical_not(const Tensor& x) {
   check_dtype("logical_not", "x", x, boolean);
   return launch::compare(Compare::equal, x, 0.0);
+}
+
+Tensor logical_xor(const Tensor& x, const Tensor& other) {
+  check_dtype("logical_xor", "x", x, boolean);
+  check_dtype("logical_xor", "other", other, boolean);
+  return compared("logical_xor", Compare::not_equal, x, other);
+}
+
+Tensor isnan(const Tensor& x) { return ne(x, x); }
+
+Tensor isinf(const Tensor& x) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return logical_or(eq(x, infinity), eq(x, -infinity));
 }
 
 bool any(const Tensor& x) {

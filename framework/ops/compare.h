@@ -25,6 +25,11 @@ Tensor logical_or(const Tensor& x, const Tensor& other);
 Tensor logical_and(const Tensor& x, const Tensor& other);
 Tensor logical_not(const Tensor& x);
 
+Tensor logical_xor(const Tensor& x, const Tensor& other);
+
+Tensor isnan(const Tensor& x);
+Tensor isinf(const Tensor& x);
+
 /// Whether any, or every, element is true. (A plain bool: there is nothing to chain.)
 bool any(const Tensor& x);
 bool all(const Tensor& x);

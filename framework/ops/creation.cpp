@@ -46,11 +46,34 @@ Tensor arange(double start, double end, double step, DType dtype) {
     throw ValueError(text("arange: no way from ", start, " to ", end, " in steps of ", step));
   }
   std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(steps));  // at once, or not at all
   for (Index i = 0; i < static_cast<Index>(steps); ++i) {
     values.push_back(start + static_cast<double>(i) * step);
   }
   return from_vector(values).to(dtype);
 }
 Tensor arange(double end, DType dtype) { return arange(0.0, end, 1.0, dtype); }
+
+Tensor linspace(double start, double end, Index steps, DType dtype) {
+  if (steps < 0) throw ValueError(text("linspace: negative number of steps ", steps));
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(element_count({steps})));
+  const double gap = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0.0;
+  for (Index i = 0; i < steps; ++i) {
+    // From both ends, so that each is met exactly.
+    const bool from_start = i < steps / 2 || steps == 1;
+    values.push_back(from_start ? start + gap * static_cast<double>(i)
+                                : end - gap * static_cast<double>(steps - 1 - i));
+  }
+  return from_vector(values).to(dtype);
+}
+
+Tensor eye(Index rows, std::optional<Index> columns, DType dtype) {
+  Tensor out = zeros({rows, columns.value_or(rows)}, dtype);
+  for (Index i = 0; i < std::min(rows, columns.value_or(rows)); ++i) {
+    launch::fill(out.select(0, i).select(0, i), 1.0);
+  }
+  return out;
+}
 
 }  // namespace gradus

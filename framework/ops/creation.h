@@ -1,6 +1,7 @@
 // Tensors from numbers. They are off the tape until requires_grad_().
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "framework/core/tensor.h"
@@ -32,5 +33,11 @@ Tensor from_vector(const std::vector<T>& values) {
 /// start, start + step, ... before end. Throws ValueError for a step of 0 or of the wrong sign.
 Tensor arange(double start, double end, double step = 1.0, DType dtype = int64);
 Tensor arange(double end, DType dtype = int64);
+
+/// `steps` numbers evenly from start to end, both included. Throws ValueError for steps < 0.
+Tensor linspace(double start, double end, Index steps, DType dtype = float32);
+
+/// 1 on the main diagonal, 0 elsewhere: (rows, columns), square unless columns are given.
+Tensor eye(Index rows, std::optional<Index> columns = std::nullopt, DType dtype = float32);
 
 }  // namespace gradus

@@ -1,9 +1,13 @@
 #include "framework/ops/indexing.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "framework/autograd/node.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/creation.h"
+#include "framework/ops/extreme.h"
 #include "framework/ops/launch.h"
 #include "framework/ops/masking.h"
 
@@ -92,12 +96,10 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, Index padding_idx)
   Tensor y(shape, weight.dtype());
   kernels::table().gather_rows(weight.dtype(), index.numel(), weight.size(1), y.raw(),
                                launch::packed(weight).raw(), index_data(index));
-  return record(
-      "embedding", y, {indices, weight}, Saves::input0,
-      [](const Vjp&) { return Tensor(); },  // an index has no gradient
-      [rows = weight.shape(), padding_idx](const Vjp& v) {
-        return embedding_backward(v.grad(), v.input(0), rows, padding_idx);
-      });
+  return record("embedding", y, {weight, indices}, Saves::input1,
+                [rows = weight.shape(), padding_idx](const Vjp& v) {
+                  return embedding_backward(v.grad(), v.input(1), rows, padding_idx);
+                });
 }
 
 // y[o, j, i] = x[o, index[o, j, i], i];  dx = g added where index points
@@ -121,7 +123,7 @@ Tensor scatter_add(const Tensor& x, Index axis, const Tensor& index, const Tenso
   const Index a = checked_axis("scatter_add", axis, x.dim());
   check_gather("scatter_add", x, a, index);
   check_same_dtype("scatter_add", x, source);
-  if (x.dtype() == boolean) check_floating("scatter_add", x);
+  check_not_bool("scatter_add", x);
   if (!(source.shape() == index.shape())) {
     throw ShapeError("scatter_add: index and source differ in shape",
                      {.got = text("index ", index.shape(), ", source ", source.shape())});
@@ -138,9 +140,40 @@ Tensor scatter_add(const Tensor& x, Index axis, const Tensor& index, const Tenso
                                sums.raw(), launch::packed(source).raw(), index_data(where));
   if (!sums.is_same(region)) launch::copy_into(region, sums);
   return record(
-      "scatter_add", y, {x, index, source}, Saves::input1, [](const Vjp& v) { return v.grad(); },
-      [](const Vjp&) { return Tensor(); },  // an index has no gradient
-      [a](const Vjp& v) { return gather(v.grad(), a, v.input(1)); });
+      "scatter_add", y, {x, source, index}, Saves::input2, [](const Vjp& v) { return v.grad(); },
+      [a](const Vjp& v) { return gather(v.grad(), a, v.input(2)); });
+}
+
+Tensor index_select(const Tensor& x, Index axis, const Tensor& index) {
+  const Index a = checked_axis("index_select", axis, x.dim());
+  check_dtype("index_select", "index", index, int64);
+  if (index.dim() != 1 || x.dim() == 0) {
+    throw ShapeError("index_select: needs a list of indices, and an axis to select from",
+                     {.got = text("x ", described(x), ", index ", described(index))});
+  }
+  check_indices("index_select", launch::packed(index), x.shape()[a],
+                text("x ", x.shape(), ", axis ", a));
+  Shape shape = x.shape();
+  shape[a] = index.numel();
+  Shape beside = Shape::filled(x.dim(), 1);
+  beside[a] = index.numel();
+  return gather(x, a, index.view(beside).expand(shape));
+}
+
+Tensor one_hot(const Tensor& index, Index num_classes) {
+  check_dtype("one_hot", "index", index, int64);
+  const bool counted = num_classes == -1;
+  if (counted && index.numel() == 0) {
+    throw ValueError("one_hot: no index to count the classes by", {.hint = "give num_classes"});
+  }
+  const Index largest = counted ? std::max<Index>(0, max(index).to_vector<Index>()[0]) : 0;
+  if (largest == std::numeric_limits<Index>::max()) throw ValueError("one_hot: too many classes");
+  const Index classes = counted ? largest + 1 : num_classes;
+  if (classes < 1) throw ValueError(text("one_hot: needs at least 1 class, not ", classes));
+  check_indices("one_hot", launch::packed(index), classes, text(classes, " classes"));
+  Shape shape = index.shape();
+  shape.push_back(classes);
+  return scatter_add(zeros(shape, int64), -1, index.unsqueeze(-1), ones_like(index).unsqueeze(-1));
 }
 
 }  // namespace gradus

@@ -69,7 +69,7 @@ Tensor& Tensor::fill_(double value) {
 Tensor& Tensor::add_(const Tensor& other, double alpha) {
   check_in_place("add_", *this);
   check_same_dtype("add_", *this, other);
-  if (dtype() == boolean) check_floating("add_", *this);
+  check_not_bool("add_", *this);
   check_number("add_", *this, alpha);
   launch::add_scaled_into(*this, source_for("add_", *this, other), alpha);
   mark_changed("add_");
@@ -79,7 +79,7 @@ Tensor& Tensor::add_(const Tensor& other, double alpha) {
 Tensor& Tensor::mul_(const Tensor& other) {
   check_in_place("mul_", *this);
   check_same_dtype("mul_", *this, other);
-  if (dtype() == boolean) check_floating("mul_", *this);
+  check_not_bool("mul_", *this);
   launch::binary_into(launch::Binary::multiply, *this, *this, source_for("mul_", *this, other));
   mark_changed("mul_");
   return *this;

@@ -27,10 +27,9 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const Tensor x = a.expand(shape);
   const Tensor y = b.expand(shape);
   return record(
-      "where", launch::select(c, x, y), {c, x, y}, Saves::input0,
-      [](const Vjp&) { return Tensor(); },  // a mask has no gradient
-      [](const Vjp& v) { return masked_fill(v.grad(), logical_not(v.input(0)), 0.0); },
-      [](const Vjp& v) { return masked_fill(v.grad(), v.input(0), 0.0); });
+      "where", launch::select(c, x, y), {x, y, c}, Saves::input2,
+      [](const Vjp& v) { return masked_fill(v.grad(), logical_not(v.input(2)), 0.0); },
+      [](const Vjp& v) { return masked_fill(v.grad(), v.input(2), 0.0); });
 }
 
 }  // namespace gradus

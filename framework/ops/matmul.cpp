@@ -88,6 +88,9 @@ Tensor matmul(const Tensor& x, const Tensor& other) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  check_floating("linear", x);
+  check_same_dtype("linear", x, weight);
+  if (bias.defined()) check_same_dtype("linear", x, bias);
   if (weight.dim() != 2) {
     throw ShapeError(text("linear: weight must have two axes (out, in), not ", weight.dim()),
                      {.got = text("weight ", described(weight))});

@@ -68,36 +68,52 @@ Tensor normalize(const Tensor& x, double eps) {
   });
 }
 
-void check_affine(const char* role, const Tensor& x, const Tensor& parameter, const Shape& shape) {
+void check_affine(const char* op, const char* role, const Tensor& x, const Tensor& parameter,
+                  const Shape& shape) {
   if (!parameter.defined()) return;
-  check_same_dtype("layer_norm", x, parameter);
+  check_same_dtype(op, x, parameter);
   if (!(parameter.shape() == shape)) {
-    throw ShapeError(text("layer_norm: ", role, " does not fit normalized_shape"),
+    throw ShapeError(text(op, ": ", role, " does not fit normalized_shape"),
                      {.got = text(role, " ", parameter.shape(), ", normalized_shape ", shape)});
   }
 }
 
-}  // namespace
-
-Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
-                  const Tensor& bias, double eps) {
-  check_floating("layer_norm", x);
+/// How many axes stand before the normalised ones.
+Index axes_before(const char* op, const Tensor& x, const Shape& normalized_shape) {
+  check_floating(op, x);
   const Index kept = x.dim() - normalized_shape.size();
   bool fits = kept >= 0 && !normalized_shape.empty();
   for (Index i = 0; i < normalized_shape.size() && fits; ++i) {
     fits = x.shape()[kept + i] == normalized_shape[i];
   }
   if (!fits) {
-    throw ShapeError(text("layer_norm: the last axes of x are not ", normalized_shape),
+    throw ShapeError(text(op, ": the last axes of x are not ", normalized_shape),
                      {.got = text("x ", described(x))});
   }
-  check_affine("weight", x, weight, normalized_shape);
-  check_affine("bias", x, bias, normalized_shape);
+  return kept;
+}
+
+}  // namespace
+
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+                  const Tensor& bias, double eps) {
+  const Index kept = axes_before("layer_norm", x, normalized_shape);
+  check_affine("layer_norm", "weight", x, weight, normalized_shape);
+  check_affine("layer_norm", "bias", x, bias, normalized_shape);
   const bool one_axis = normalized_shape.size() == 1;
   Tensor y = one_axis ? normalize(x, eps) : normalize(x.flatten(kept, -1), eps).view(x.shape());
   if (weight.defined()) y = y * weight;
   if (bias.defined()) y = y + bias;
   return y;
+}
+
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, double eps) {
+  const Index kept = axes_before("rms_norm", x, normalized_shape);
+  check_affine("rms_norm", "weight", x, weight, normalized_shape);
+  Axes axes;
+  for (Index axis = kept; axis < x.dim(); ++axis) axes.push_back(axis);
+  const Tensor y = x * rsqrt(mean(x * x, axes, true) + eps);
+  return weight.defined() ? y * weight : y;
 }
 
 }  // namespace gradus

@@ -12,4 +12,9 @@ namespace gradus {
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
 
+/// x / sqrt(mean(x^2) + eps) * weight over the last axes (Zhang and Sennrich, "Root mean square
+/// layer normalization", 2019). weight has shape normalized_shape, and may be undefined.
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
+                double eps = 1e-5);
+
 }  // namespace gradus

@@ -1,54 +1,25 @@
 #include "framework/ops/reduce.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "framework/autograd/node.h"
+#include "framework/ops/axes.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/creation.h"
-#include "framework/ops/indexing.h"
+#include "framework/ops/extreme.h"
+#include "framework/ops/join.h"
 #include "framework/ops/launch.h"
+#include "framework/ops/masking.h"
+#include "framework/ops/unary.h"
+#include "framework/ops/views.h"
 
 namespace gradus {
 namespace {
 
-using launch::AxisSplit;
 using launch::Reduce;
-
-Shape with_ones(const Shape& shape, const Axes& axes) {
-  Shape kept = shape;
-  for (const Index axis : axes) kept[axis] = 1;
-  return kept;
-}
-
-Shape without(const Shape& shape, const Axes& axes) {
-  Shape kept;
-  for (Index axis = 0; axis < shape.size(); ++axis) {
-    if (!axes.contains(axis)) kept.push_back(shape[axis]);
-  }
-  return kept;
-}
-
-/// x off the tape with its reduced axes side by side, row-major, so that they are one axis.
-Tensor with_axes_together(const Tensor& x, const Axes& axes) {
-  if (axes.empty() || axes.back() - axes[0] + 1 == axes.size()) return launch::packed(x.detach());
-  Axes order;
-  for (Index axis = 0; axis < x.dim(); ++axis) {
-    if (!axes.contains(axis)) order.push_back(axis);
-  }
-  for (const Index axis : axes) order.push_back(axis);
-  return launch::packed(x.detach().permute(order));
-}
-
-/// The reduced axes' numbers of elements: before, of, and after them.
-AxisSplit split_around(const Shape& shape, const Axes& axes) {
-  const bool together = axes.empty() || axes.back() - axes[0] + 1 == axes.size();
-  AxisSplit split{1, 1, 1};
-  for (Index axis = 0; axis < shape.size(); ++axis) {
-    const bool reduced = axes.contains(axis);
-    const bool after = together && !axes.empty() && axis > axes.back();
-    (reduced ? split.size : after ? split.inner : split.outer) *= shape[axis];
-  }
-  return split;
-}
 
 /// Runs the kernel over `axes`, which stay as axes of size 1.
 Tensor reduced(Reduce op, const Tensor& x, const Axes& axes) {
@@ -60,17 +31,19 @@ Tensor reduced(Reduce op, const Tensor& x, const Axes& axes) {
   return out;
 }
 
-Tensor finished(Tensor result, const Shape& shape, const Axes& axes, bool keepdim) {
-  return keepdim ? result : result.view(without(shape, axes));
+// y = sqrt(x), whose derivative at 0 is taken as 0: that of a norm or deviation.
+Tensor root(const Tensor& x) {
+  const Tensor zero = eq(x, 0.0);
+  return masked_fill(sqrt(masked_fill(x, zero, 1.0)), zero, 0.0);
 }
 
-void check_not_empty(const char* op, const Tensor& x, const Axes& axes) {
-  for (const Index axis : axes) {
-    if (x.shape()[axis] == 0) {
-      throw ShapeError(text(op, ": axis ", axis, " has no elements to choose from"),
-                       {.got = text("x ", described(x))});
-    }
-  }
+Tensor running_sum(const Tensor& x, Index axis, bool reversed) {
+  const Tensor y = empty_like(x);
+  const Tensor from = launch::packed(x);
+  kernels::table().cumsum(x.dtype(), launch::split_at(x.shape(), axis), y.raw(), from.raw(),
+                          reversed);
+  return record("cumsum", y, {x}, Saves::nothing,
+                [axis, reversed](const Vjp& v) { return running_sum(v.grad(), axis, !reversed); });
 }
 
 }  // namespace
@@ -79,9 +52,10 @@ void check_not_empty(const char* op, const Tensor& x, const Axes& axes) {
 Tensor sum(const Tensor& x, const Axes& wanted, bool keepdim) {
   if (!is_floating(x.dtype()) && x.dtype() != int64) return sum(x.to(int64), wanted, keepdim);
   const Axes axes = checked_axes("sum", wanted, x.dim());
-  const Tensor kept = record("sum", reduced(Reduce::sum, x, axes), {x}, Saves::nothing,
-                             [shape = x.shape()](const Vjp& v) { return v.grad().expand(shape); });
-  return finished(kept, x.shape(), axes, keepdim);
+  const Tensor y = finished(reduced(Reduce::sum, x, axes), x.shape(), axes, keepdim);
+  return record("sum", y, {x}, Saves::nothing, [shape = x.shape(), axes](const Vjp& v) {
+    return v.grad().reshape(with_ones(shape, axes)).expand(shape);
+  });
 }
 Tensor sum(const Tensor& x) { return sum(x, {}); }
 
@@ -90,44 +64,83 @@ Tensor mean(const Tensor& x, const Axes& wanted, bool keepdim) {
   check_floating("mean", x);
   const Axes axes = checked_axes("mean", wanted, x.dim());
   const double count = static_cast<double>(split_around(x.shape(), axes).size);
-  const Tensor kept =
-      record("mean", reduced(Reduce::mean, x, axes), {x}, Saves::nothing,
-             [shape = x.shape(), count](const Vjp& v) { return (v.grad() / count).expand(shape); });
-  return finished(kept, x.shape(), axes, keepdim);
+  const Tensor y = finished(reduced(Reduce::mean, x, axes), x.shape(), axes, keepdim);
+  return record("mean", y, {x}, Saves::nothing, [shape = x.shape(), axes, count](const Vjp& v) {
+    return (v.grad() / count).reshape(with_ones(shape, axes)).expand(shape);
+  });
 }
 Tensor mean(const Tensor& x) { return mean(x, {}); }
 
-// y = max of x;  dx = g where x = y, divided by how many they are
-Tensor amax(const Tensor& x, const Axes& wanted, bool keepdim) {
-  const Axes axes = checked_axes("amax", wanted, x.dim());
-  check_not_empty("amax", x, axes);
-  const Tensor kept = record("amax", reduced(Reduce::amax, x, axes), {x},
-                             Saves::output | Saves::input0, [axes](const Vjp& v) {
-                               const Tensor x0 = v.input(0);
-                               const Tensor ties = eq(x0, v.output().expand(x0.shape()));
-                               const Tensor share = ties.to(x0.dtype());
-                               return share * (v.grad() / share.sum(axes, true));
-                             });
-  return finished(kept, x.shape(), axes, keepdim);
-}
-Tensor max(const Tensor& x) { return amax(x); }
+Tensor prod(const Tensor& x) { return prod(x.flatten(), 0); }
 
-// values = x[indices];  dx = g at indices
-MaxResult max(const Tensor& x, Index axis, bool keepdim) {
-  const Index a = checked_axis("max", axis, x.dim());
-  if (x.dim() == 0) return {x.clone(), zeros({}, int64)};
-  check_not_empty("max", x, {a});
-  const Shape kept = with_ones(x.shape(), {a});
-  Tensor values(kept, x.dtype());
-  Tensor indices(kept, int64);
-  if (values.numel() > 0) {
-    kernels::table().max(x.dtype(), launch::split_at(x.shape(), a), values.raw(),
-                         static_cast<Index*>(indices.raw()), launch::packed(x).raw());
+// Halves multiplied together until one is left: the rule of mul is all it takes, beside zeros, too.
+Tensor prod(const Tensor& x, Index axis, bool keepdim) {
+  if (!is_floating(x.dtype()) && x.dtype() != int64) return prod(x.to(int64), axis, keepdim);
+  const Index a = checked_axis("prod", axis, x.dim());
+  if (x.dim() == 0) return x.clone();
+  if (x.shape()[a] == 0) return sum(x, {a}, keepdim) + 1.0;
+  Tensor product = x.shape()[a] == 1 ? x.clone() : x;
+  while (product.shape()[a] > 1) {
+    const Index half = product.shape()[a] / 2;
+    const Tensor pairs = product.slice(a, 0, half) * product.slice(a, half, 2 * half);
+    const bool odd = product.shape()[a] % 2 == 1;
+    product = odd ? cat({pairs, product.slice(a, 2 * half)}, a) : pairs;
   }
-  values = record("max", values, {x, indices}, Saves::input1, [shape = x.shape(), a](const Vjp& v) {
-    return scatter_add(zeros(shape, v.grad().dtype()), a, v.input(1), v.grad());
-  });
-  return {finished(values, x.shape(), {a}, keepdim), finished(indices, x.shape(), {a}, keepdim)};
+  return keepdim ? product : product.squeeze(a);
+}
+
+Tensor var(const Tensor& x, const Axes& wanted, double correction, bool keepdim) {
+  check_floating("var", x);
+  const Axes axes = checked_axes("var", wanted, x.dim());
+  const double count = static_cast<double>(split_around(x.shape(), axes).size);
+  // From a point near the mean, exactly that of equal numbers, so that their variance is 0.
+  const Tensor near = x - mean(x.detach(), axes, true);
+  const Tensor centred = near - mean(near, axes, true);
+  return sum(centred * centred, axes, keepdim) / std::max(0.0, count - correction);
+}
+
+Tensor std(const Tensor& x, const Axes& axes, double correction, bool keepdim) {
+  check_floating("std", x);
+  checked_axes("std", axes, x.dim());
+  return root(var(x, axes, correction, keepdim));
+}
+
+Tensor norm(const Tensor& x, double p, const Axes& axes, bool keepdim) {
+  check_floating("norm", x);
+  checked_axes("norm", axes, x.dim());
+  if (!(p > 0)) throw ValueError(text("norm: p must be above 0, not ", p));
+  if (p == 1) return sum(abs(x), axes, keepdim);
+  if (p == 2) return root(sum(x * x, axes, keepdim));
+  if (std::isinf(p)) return amax(abs(x), axes, keepdim);
+  // Where an element, or all of them, are 0, a power's derivative may be infinite: take that of 1.
+  const Tensor none = eq(x, 0.0);
+  const Tensor sizes = abs(masked_fill(x, none, 1.0));
+  const Tensor powers = sum(masked_fill(pow(sizes, p), none, 0.0), axes, keepdim);
+  const Tensor zero = eq(powers, 0.0);
+  return masked_fill(pow(masked_fill(powers, zero, 1.0), 1 / p), zero, 0.0);
+}
+
+// y = top + log(sum(exp(x - top))), top being the largest of x and a constant to the tape
+Tensor logsumexp(const Tensor& x, const Axes& wanted, bool keepdim) {
+  check_floating("logsumexp", x);
+  const Axes axes = checked_axes("logsumexp", wanted, x.dim());
+  const Shape kept = with_ones(x.shape(), axes);
+  Tensor top = zeros(kept, x.dtype());
+  if (x.numel() > 0) {
+    top = amax(x.detach(), axes, true);
+    top = masked_fill(top, isinf(top), 0.0);
+  }
+  const Tensor total = sum(exp(x - top), axes, true);
+  const Tensor none = eq(total, 0.0);  // the logarithm's derivative is infinite there
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Tensor y = masked_fill(log(masked_fill(total, none, 1.0)), none, -infinity) + top;
+  return finished(y, x.shape(), axes, keepdim);
+}
+
+// y[j] = x[0] + ... + x[j];  dx[j] = g[j] + ... + g[n-1]
+Tensor cumsum(const Tensor& x, Index axis) {
+  if (!is_floating(x.dtype()) && x.dtype() != int64) return cumsum(x.to(int64), axis);
+  return running_sum(x, checked_axis("cumsum", axis, x.dim()), false);
 }
 
 }  // namespace gradus

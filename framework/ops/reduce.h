@@ -1,5 +1,6 @@
-// Sums, means and maxima over axes. Axes may be negative; an empty list of axes means all of them.
-// keepdim leaves each reduced axis with size 1.
+// Sums, means and their kin over axes. Axes may be negative; an empty list of axes means
+// all of them. keepdim leaves each reduced axis with size 1. What there is of a single axis throws
+// ShapeError for one outside the rank.
 #pragma once
 
 #include "framework/core/tensor.h"
@@ -14,12 +15,24 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keepdim = false);
 Tensor mean(const Tensor& x);
 Tensor mean(const Tensor& x, const Axes& axes, bool keepdim = false);
 
-/// The largest elements; the gradient is shared equally among equal ones, and NaN wins. Throws
-/// ShapeError over no elements.
-Tensor amax(const Tensor& x, const Axes& axes = {}, bool keepdim = false);
-/// amax over all axes.
-Tensor max(const Tensor& x);
-/// The largest elements along one axis and their first positions; the gradient goes to these.
-MaxResult max(const Tensor& x, Index axis, bool keepdim = false);
+/// Multiplies; the derivative is right beside zeros, too. Over no elements: 1.
+Tensor prod(const Tensor& x);
+Tensor prod(const Tensor& x, Index axis, bool keepdim = false);
+
+/// Mean squared distance from the mean, with n - correction below the line (1: Bessel's; 0: of the
+/// population). Floating only. NaN or inf where that is 0 or less.
+Tensor var(const Tensor& x, const Axes& axes = {}, double correction = 1, bool keepdim = false);
+/// sqrt(var(x)); the derivative is 0 where the deviation is.
+Tensor std(const Tensor& x, const Axes& axes = {}, double correction = 1, bool keepdim = false);
+
+/// (sum |x|^p)^(1/p); the largest |x| for p = infinity. The derivative where the norm is 0 is 0.
+Tensor norm(const Tensor& x, double p = 2, const Axes& axes = {}, bool keepdim = false);
+
+/// log(sum(exp(x))), without overflow. Over no elements, or -inf throughout: -inf, with a gradient
+/// of 0.
+Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdim = false);
+
+/// Running sums along the axis.
+Tensor cumsum(const Tensor& x, Index axis);
 
 }  // namespace gradus

@@ -22,7 +22,14 @@ Tensor softmax(const Tensor& x, Index axis, WhenAllHidden when_all_hidden) {
 
 // dx = y (g - sum(g y)); from its own gradient u:
 //   dg = y (u - sum(u y));  dy = u (g - sum(g y)) - g sum(u y)
-Tensor softmax_backward(const Tensor& gradient, const Tensor& output, Index axis) {
+Tensor softmax_backward(const Tensor& gradient, const Tensor& output, Index wanted_axis) {
+  check_floating("softmax_backward", output);
+  check_same_dtype("softmax_backward", output, gradient);
+  const Index axis = checked_axis("softmax_backward", wanted_axis, output.dim());
+  if (!(gradient.shape() == output.shape())) {
+    throw ShapeError("softmax_backward: the gradient does not fit the output",
+                     {.got = text("gradient ", gradient.shape(), ", output ", output.shape())});
+  }
   const Tensor dx = empty_like(output);
   kernels::table().softmax_backward(output.dtype(), launch::split_at(output.shape(), axis),
                                     dx.raw(), launch::packed(gradient).raw(),

@@ -4,17 +4,21 @@
 
 #include "framework/autograd/node.h"
 #include "framework/ops/checks.h"
+#include "framework/ops/compare.h"
 #include "framework/ops/creation.h"
+#include "framework/ops/indexing.h"
 #include "framework/ops/launch.h"
+#include "framework/ops/masking.h"
 
 namespace gradus {
 namespace {
 
 /// `shape` with its -1, if any, worked out. Throws ShapeError unless it has numel elements.
-Shape resolved(const char* op, const Tensor& x, Shape shape) {
+Shape resolved(const char* op, const Tensor& x, const Shape& wanted) {
   const auto fail = [&](const std::string& why) {
-    throw ShapeError(text(op, ": ", why), {.got = text("x ", x.shape(), ", shape ", shape)});
+    throw ShapeError(text(op, ": ", why), {.got = text("x ", x.shape(), ", shape ", wanted)});
   };
+  Shape shape = wanted;
   Index open = -1;
   Shape known = shape;  // with a 1 in place of the -1
   for (Index i = 0; i < shape.size(); ++i) {
@@ -30,7 +34,7 @@ Shape resolved(const char* op, const Tensor& x, Shape shape) {
     shape[open] = x.numel() / count;
   }
   if (count * (open >= 0 ? shape[open] : 1) != x.numel()) {
-    fail(text(x.numel(), " elements do not fill ", shape));
+    fail(text(x.numel(), " elements do not fill ", wanted));
   }
   return shape;
 }
@@ -246,6 +250,14 @@ Tensor Tensor::to(DType wanted) const {
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
   const Index added = x.dim() - shape.size();
+  bool fits = added >= 0;
+  for (Index axis = 0; axis < shape.size() && fits; ++axis) {
+    fits = shape[axis] == 1 || shape[axis] == x.shape()[axis + added];
+  }
+  if (!fits) {
+    throw ShapeError(text("sum_to: ", shape, " does not expand to ", x.shape()),
+                     {.need = "equal sizes, or a 1, counted from the last axis"});
+  }
   Axes stretched;
   for (Index axis = 0; axis < x.dim(); ++axis) {
     if (axis < added || (shape[axis - added] == 1 && x.shape()[axis] != 1))
@@ -254,7 +266,34 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
   return stretched.empty() ? x.view(shape) : x.sum(stretched, true).reshape(shape);
 }
 
-Tensor slice_backward(const Tensor& x, const Shape& shape, Index axis, Index start, Index step) {
+namespace {
+
+/// Throws unless slice(axis, start, ..., step) of a tensor of this shape can have the shape of x.
+void check_slice_of(const Tensor& x, const Shape& shape, Index axis, Index start, Index step) {
+  Shape others = x.shape();
+  if (!shape.empty() && others.size() == shape.size()) others[axis] = shape[axis];
+  if (shape.empty() || !(others == shape)) {
+    throw ShapeError(text("slice_backward: x is no slice along axis ", axis),
+                     {.got = text("x ", x.shape(), ", shape ", shape)});
+  }
+  const Index taken = x.shape()[axis];
+  const Index size = shape[axis];
+  const bool starts_inside = start >= 0 && start <= size && step >= 1;
+  // The last one is (taken - 1) * step after the first, and size - 1 - start are there.
+  if (!starts_inside || (taken > 0 && start == size) ||
+      (taken > 1 && (size - 1 - start) / (taken - 1) < step)) {
+    throw ValueError(text("slice_backward: ", taken, " elements from ", start, " in steps of ",
+                          step, " do not fit an axis of ", size),
+                     {.got = text("x ", x.shape(), ", shape ", shape)});
+  }
+}
+
+}  // namespace
+
+Tensor slice_backward(const Tensor& x, const Shape& shape, Index wanted_axis, Index start,
+                      Index step) {
+  const Index axis = checked_axis("slice_backward", wanted_axis, shape.size());
+  check_slice_of(x, shape, axis, start, step);
   const Tensor out = zeros(shape, x.dtype());
   const Index end = start + (x.shape()[axis] - 1) * step + 1;
   if (x.numel() > 0) launch::copy_into(out.slice(axis, start, end, step), x);
@@ -263,37 +302,48 @@ Tensor slice_backward(const Tensor& x, const Shape& shape, Index axis, Index sta
   });
 }
 
-Tensor cat(const std::vector<Tensor>& tensors, Index axis) {
-  if (tensors.empty()) throw ValueError("cat: needs at least one tensor");
-  const Tensor& first = tensors.front();
-  if (first.dim() == 0) throw ShapeError("cat: tensors without axes cannot be joined");
-  const Index a = checked_axis("cat", axis, first.dim());
-  Shape shape = first.shape();
-  shape[a] = 0;
-  std::vector<Index> starts;
-  for (const Tensor& part : tensors) {
-    check_same_dtype("cat", first, part);
-    Shape other = part.shape();
-    if (other.size() == shape.size()) other[a] = shape[a];
-    if (!(other == shape)) {
-      throw ShapeError(text("cat: sizes differ on another axis than ", a),
-                       {.got = text("first ", first.shape(), ", another ", part.shape())});
-    }
-    starts.push_back(shape[a]);
-    shape[a] += part.shape()[a];
+Tensor movedim(const Tensor& x, Index source, Index destination) {
+  const Index from = checked_axis("movedim", source, x.dim());
+  const Index to = checked_axis("movedim", destination, x.dim());
+  Axes order;
+  for (Index axis = 0; axis < x.dim(); ++axis) {
+    if (axis != from) order.push_back(axis);
   }
-  const Tensor out = empty(shape, first.dtype());
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    launch::copy_into(out.slice(a, starts[i], starts[i] + tensors[i].shape()[a]), tensors[i]);
+  if (x.dim() > 0) order.insert(to, from);
+  return x.permute(order);
+}
+
+Tensor flip(const Tensor& x, const Axes& axes) {
+  Tensor result = x.clone();
+  if (axes.empty()) return result;
+  for (const Index axis : checked_axes("flip", axes, x.dim())) {
+    const auto last = static_cast<double>(x.shape()[axis] - 1);
+    result = index_select(result, axis, arange(last, -1, -1));
   }
-  return record("cat", out, tensors, Saves::nothing, [a, starts, end = shape[a]](const Vjp& v) {
-    Gradients gradients;
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-      const Index next = i + 1 < starts.size() ? starts[i + 1] : end;
-      gradients.push_back(v.wants(static_cast<Index>(i)) ? v.grad().slice(a, starts[i], next)
-                                                         : Tensor());
-    }
-    return gradients;
+  return result;
+}
+
+namespace {
+
+/// x with zeros where `hidden(column - row)` says so in its last two axes.
+template <class Hidden>
+Tensor triangle(const char* op, const Tensor& x, Hidden hidden) {
+  if (x.dim() < 2) throw ShapeError(text(op, ": needs at least two axes, x has ", x.dim()));
+  const Tensor rows = arange(static_cast<double>(x.size(-2))).unsqueeze(1);
+  const Tensor columns = arange(static_cast<double>(x.size(-1))).unsqueeze(0);
+  return masked_fill(x, hidden(columns - rows), 0.0);
+}
+
+}  // namespace
+
+Tensor tril(const Tensor& x, Index diagonal) {
+  return triangle("tril", x, [diagonal](const Tensor& distance) {
+    return gt(distance, static_cast<double>(diagonal));
+  });
+}
+Tensor triu(const Tensor& x, Index diagonal) {
+  return triangle("triu", x, [diagonal](const Tensor& distance) {
+    return lt(distance, static_cast<double>(diagonal));
   });
 }
 

@@ -3,15 +3,18 @@
 // unsqueeze, slice, select, contiguous.
 #pragma once
 
-#include <vector>
-
 #include "framework/core/tensor.h"
 
 namespace gradus {
 
-/// The tensors one after another along an axis; all other sizes equal. Throws ShapeError,
-/// DTypeError, ValueError for an empty list.
-Tensor cat(const std::vector<Tensor>& tensors, Index axis = 0);
+/// The axis moved to another place; the others keep their order.
+Tensor movedim(const Tensor& x, Index source, Index destination);
+/// The elements along each of the axes in reverse order; a copy.
+Tensor flip(const Tensor& x, const Axes& axes);
+/// x with zeros above (tril) or below (triu) the diagonal of its last two axes; diagonal 1 is the
+/// one above the main one. Throws ShapeError for fewer than two axes.
+Tensor tril(const Tensor& x, Index diagonal = 0);
+Tensor triu(const Tensor& x, Index diagonal = 0);
 
 /// x summed over what expand() had stretched, back to `shape`: the derivative of expand.
 Tensor sum_to(const Tensor& x, const Shape& shape);

@@ -4,7 +4,7 @@
 //     CHECK_GRADIENTS(matmul, {q, k}, {.order = 2});
 #pragma once
 
-#include "framework/autograd/gradcheck.h"
+#include "framework/gradcheck/gradcheck.h"
 #include "tests/support/catch.h"
 
 #define GRADUS_CHECK_REPORT(...)                                   \

@@ -45,7 +45,8 @@ std::vector<Tensor> empty_inputs(const OpRow& row);
 /// Adds the names of all steps by which `output` was computed; leaves are no steps.
 void collect_steps(const Tensor& output, std::set<std::string>& names);
 
-/// The names under which the sources in framework/ record steps.
+/// The names under which the sources in framework/ record steps. Throws std::runtime_error for a
+/// source that hides one.
 std::set<std::string> recorded_names();
 
 }  // namespace gradus::testing

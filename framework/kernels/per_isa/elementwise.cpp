@@ -91,10 +91,18 @@ void unary_of(Unary op, Loop loop, Operand out, Operand x) {
     case Unary::tanh: return map<T, T>(loop, out, x, [](T v) { return vector_math::tanh(v); });
     case Unary::sigmoid:
       return map<T, T>(loop, out, x, [](T v) { return vector_math::sigmoid(v); });
+    case Unary::softplus:
+      return map<T, T>(loop, out, x, [](T v) {
+        return (v > 0 ? v : T{0}) + std::log1p(vector_math::exp(-std::fabs(v)));
+      });
     case Unary::relu: return map<T, T>(loop, out, x, [](T v) { return v < 0 ? T{0} : v; });
     case Unary::erf: return map<T, T>(loop, out, x, [](T v) { return vector_math::erf(v); });
     case Unary::negate: return map<T, T>(loop, out, x, [](T v) { return -v; });
     case Unary::abs: return map<T, T>(loop, out, x, [](T v) { return std::fabs(v); });
+    case Unary::sign:
+      return map<T, T>(loop, out, x, [](T v) { return v > 0 ? T{1} : (v < 0 ? T{-1} : v); });
+    case Unary::floor: return map<T, T>(loop, out, x, [](T v) { return std::floor(v); });
+    case Unary::ceil: return map<T, T>(loop, out, x, [](T v) { return std::ceil(v); });
     case Unary::sin: return map<T, T>(loop, out, x, [](T v) { return std::sin(v); });
     case Unary::cos: return map<T, T>(loop, out, x, [](T v) { return std::cos(v); });
   }
@@ -118,8 +126,6 @@ void unary(Unary op, DType dtype, Loop loop, Operand out, Operand x) {
       map<Index, Index>(loop, out, x, [](Index v) {
         return v < 0 ? static_cast<Index>(0 - static_cast<std::uint64_t>(v)) : v;
       });
-    } else if (op == Unary::relu) {
-      map<Index, Index>(loop, out, x, [](Index v) { return v < 0 ? 0 : v; });
     }
     return;
   }
@@ -133,6 +139,7 @@ void binary_of(Binary op, Loop loop, Operand out, Operand a, Operand b) {
     case Binary::subtract: return zip<T, T>(loop, out, a, b, [](T x, T y) { return x - y; });
     case Binary::multiply: return zip<T, T>(loop, out, a, b, [](T x, T y) { return x * y; });
     case Binary::divide: return zip<T, T>(loop, out, a, b, [](T x, T y) { return x / y; });
+    case Binary::power: return zip<T, T>(loop, out, a, b, [](T x, T y) { return std::pow(x, y); });
     case Binary::maximum:
       return zip<T, T>(loop, out, a, b, [](T x, T y) { return x > y || x != x ? x : y; });
     case Binary::minimum:
@@ -148,7 +155,8 @@ void binary_of_integers(Binary op, Loop loop, Operand out, Operand a, Operand b)
     case Binary::add: return zip<Index, Index>(loop, out, a, b, add);
     case Binary::subtract: return zip<Index, Index>(loop, out, a, b, subtract);
     case Binary::multiply: return zip<Index, Index>(loop, out, a, b, multiply);
-    case Binary::divide: return;  // true division needs floating operands
+    case Binary::divide:
+    case Binary::power: return;  // for floating operands only
     case Binary::maximum:
       return zip<Index, Index>(loop, out, a, b, [](Index x, Index y) { return x > y ? x : y; });
     case Binary::minimum:

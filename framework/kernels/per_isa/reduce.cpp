@@ -110,14 +110,15 @@ void sum(AxisSplit split, T* out, const T* x, double divisor) {
                });
 }
 
-/// NaN counts as the largest.
-template <class T>
+/// Whether a challenger takes the place of the best so far; NaN beats all numbers.
+template <class T, Extreme which>
 bool beats(T challenger, T best) {
-  return challenger > best || (challenger != challenger && best == best);
+  const bool further = which == Extreme::largest ? challenger > best : challenger < best;
+  return further || (challenger != challenger && best == best);
 }
 
-template <class T>
-void max_of(AxisSplit split, T* values, Index* indices, const T* x) {
+template <Extreme which, class T>
+void extreme_of(AxisSplit split, T* values, Index* indices, const T* x) {
   const Index count = split.outer * split.inner;
   parallel_for(
       count, at_least_one(kChunk / at_least_one(split.size)), [&](Index first, Index last) {
@@ -127,7 +128,7 @@ void max_of(AxisSplit split, T* values, Index* indices, const T* x) {
           Index where = 0;
           for (Index j = 1; j < split.size; ++j) {
             const T challenger = slice[j * split.inner];
-            if (beats(challenger, best)) {
+            if (beats<T, which>(challenger, best)) {
               best = challenger;
               where = j;
             }
@@ -138,14 +139,44 @@ void max_of(AxisSplit split, T* values, Index* indices, const T* x) {
       });
 }
 
-void max(DType dtype, AxisSplit split, void* values, Index* indices, const void* x) {
+void extreme(Extreme which, DType dtype, AxisSplit split, void* values, Index* indices,
+             const void* x) {
   for_any(dtype, [&]<class T>(T*) {
-    max_of(split, static_cast<T*>(values), indices, static_cast<const T*>(x));
+    if (which == Extreme::largest) {
+      extreme_of<Extreme::largest>(split, static_cast<T*>(values), indices,
+                                   static_cast<const T*>(x));
+    } else {
+      extreme_of<Extreme::smallest>(split, static_cast<T*>(values), indices,
+                                    static_cast<const T*>(x));
+    }
+  });
+}
+
+template <class T>
+void cumsum_of(AxisSplit split, T* out, const T* x, bool reversed) {
+  const Index first = reversed ? split.size - 1 : 0;
+  const Index step = reversed ? -split.inner : split.inner;
+  for (Index n = 0; n < split.outer * split.inner; ++n) {
+    const Index start =
+        n / split.inner * split.size * split.inner + n % split.inner + first * split.inner;
+    typename SumOf<T>::Type sum = 0;
+    for (Index j = 0; j < split.size; ++j) {
+      sum += static_cast<typename SumOf<T>::Type>(x[start + j * step]);
+      out[start + j * step] = static_cast<T>(sum);
+    }
+  }
+}
+
+void cumsum(DType dtype, AxisSplit split, void* out, const void* x, bool reversed) {
+  if (dtype == DType::int64) {
+    return cumsum_of(split, static_cast<Index*>(out), static_cast<const Index*>(x), reversed);
+  }
+  for_floating(dtype, [&]<class T>(T*) {
+    cumsum_of(split, static_cast<T*>(out), static_cast<const T*>(x), reversed);
   });
 }
 
 void reduce(Reduce op, DType dtype, AxisSplit split, void* out, const void* x) {
-  if (op == Reduce::amax) return max(dtype, split, out, nullptr, x);
   const double divisor = op == Reduce::mean ? static_cast<double>(split.size) : 1.0;
   if (dtype == DType::int64) {
     return sum(split, static_cast<Index*>(out), static_cast<const Index*>(x), divisor);
@@ -159,7 +190,8 @@ void reduce(Reduce op, DType dtype, AxisSplit split, void* out, const void* x) {
 
 void fill_reduce(Table& table) {
   table.reduce = reduce;
-  table.max = max;
+  table.extreme = extreme;
+  table.cumsum = cumsum;
 }
 
 }  // namespace gradus::kernels::GRADUS_ISA

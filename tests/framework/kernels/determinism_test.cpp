@@ -6,6 +6,7 @@
 #include "framework/core/parallel.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/dropout.h"
+#include "framework/ops/extreme.h"
 #include "framework/ops/indexing.h"
 #include "framework/ops/loss.h"
 #include "framework/ops/matmul.h"

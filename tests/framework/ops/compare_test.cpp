@@ -1,3 +1,5 @@
+// Comparisons and logic: what NaN, infinity and mixed numbers compare as, what broadcasts, and that
+// nothing is on the tape.
 #include "framework/ops/compare.h"
 
 #include "framework/ops/arithmetic.h"
@@ -68,6 +70,7 @@ TEST_CASE("compare: logic") {
   const Tensor b = from_vector<bool>({false, true, false, true});
   CHECK_THAT(logical_or(a, b), HasValues({0, 1, 1, 1}));
   CHECK_THAT(logical_and(a, b), HasValues({0, 0, 0, 1}));
+  CHECK_THAT(logical_xor(a, b), HasValues({0, 1, 1, 0}));
   CHECK_THAT(logical_not(a), HasValues({1, 1, 0, 0}));
   CHECK_THAT(logical_and(a.view({4, 1}), b),
              HasValues({{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 1, 0, 1}, {0, 1, 0, 1}}));
@@ -128,4 +131,32 @@ TEST_CASE("compare: what cannot be compared") {
         "  got    other (1,) int64\n"
         "  hint   other.to(boolean)");
   CHECK_THROWS_AS(logical_not(zeros({1})), DTypeError);
+}
+
+TEST_CASE("compare: isnan and isinf") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = tensor({1, kNaN, kInf, -kInf, 0}, dtype);
+  CHECK_THAT(isnan(x), IsCloseTo(from_vector<bool>({false, true, false, false, false})));
+  CHECK_THAT(isinf(x), IsCloseTo(from_vector<bool>({false, false, true, true, false})));
+  CHECK_FALSE(isnan(leaf({1, 2})).requires_grad());
+  CHECK_FALSE(isinf(leaf({1, 2})).requires_grad());
+  CHECK(isnan(zeros({0, 2}, dtype)).shape() == Shape{0, 2});
+  CHECK(isinf(zeros({0, 2}, dtype)).shape() == Shape{0, 2});
+  const DType whole = GENERATE(int64, boolean);
+  CHECK_THAT(isnan(tensor({1, 0}, whole)), HasValues({0, 0}));
+  CHECK_THAT(isinf(tensor({1, 0}, whole)), HasValues({0, 0}));
+}
+
+TEST_CASE("compare: logical_xor broadcasts, and takes bools only") {
+  CHECK_THAT(logical_xor(tensor({{1}, {0}}, boolean), tensor({1, 0}, boolean)),
+             HasValues({{0, 1}, {1, 0}}));
+  CHECK(error_text<DTypeError>([] { logical_xor(ones({2}), ones({2}, boolean)); }) ==
+        "logical_xor: x must be bool, not float32\n"
+        "  got    x (2,) float32\n"
+        "  hint   x.to(boolean)");
+  CHECK(error_text<DTypeError>([] { logical_xor(ones({2}, boolean), ones({2}, int64)); }) ==
+        "logical_xor: other must be bool, not int64\n"
+        "  got    other (2,) int64\n"
+        "  hint   other.to(boolean)");
+  CHECK_THROWS_AS(logical_xor(ones({2}, boolean), ones({3}, boolean)), ShapeError);
 }

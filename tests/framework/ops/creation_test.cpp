@@ -1,3 +1,4 @@
+// Tensors from numbers: constants of every dtype, braces, vectors, ranges, and impossible shapes.
 #include "framework/ops/creation.h"
 
 #include "tests/support/tensor_matchers.h"
@@ -86,4 +87,29 @@ TEST_CASE("creation: impossible shapes") {
   CHECK(error_text<ShapeError>([] {
           zeros({1, 1, 1, 1, 1, 1, 1, 1, 1});
         }) == "shape: 9 axes are more than the 8 that a tensor can have");
+}
+
+TEST_CASE("creation: linspace meets both ends") {
+  CHECK_THAT(linspace(0, 1, 5), IsCloseTo(tensor({0, 0.25, 0.5, 0.75, 1})));
+  CHECK_THAT(linspace(-3, 7, 4, float64), HasValues({-3, 1. / 3, 11. / 3, 7}));
+  CHECK_THAT(linspace(1, 0, 3), HasValues({1, 0.5, 0}, exactly));
+  CHECK_THAT(linspace(2, 5, 1), HasValues({2}));
+  CHECK(linspace(0, 1, 0).shape() == Shape{0});
+  CHECK_THAT(linspace(0, 10, 5, int64), IsCloseTo(tensor({0, 2, 5, 7, 10}, int64)));
+  const Tensor many = linspace(0.1, 0.7, 1001, float64);
+  CHECK(many.at({0}) == 0.1);
+  CHECK(many.at({1000}) == 0.7);
+  CHECK(error_text<ValueError>([] { linspace(0, 1, -1); }) ==
+        "linspace: negative number of steps -1");
+}
+
+TEST_CASE("creation: eye") {
+  const DType dtype = GENERATE(float32, float64, int64, boolean);
+  CHECK_THAT(eye(2, std::nullopt, dtype), HasValues({{1, 0}, {0, 1}}));
+  CHECK_THAT(eye(2, 3, dtype), HasValues({{1, 0, 0}, {0, 1, 0}}));
+  CHECK_THAT(eye(3, 1, dtype), HasValues({{1}, {0}, {0}}));
+  CHECK(eye(2, 3, dtype).dtype() == dtype);
+  CHECK(eye(0).shape() == Shape{0, 0});
+  CHECK(eye(2, 0).shape() == Shape{2, 0});
+  CHECK(error_text<ShapeError>([] { eye(-1); }) == "shape: negative size -1 in (-1, -1)");
 }

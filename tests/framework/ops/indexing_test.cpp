@@ -1,3 +1,4 @@
+// Picking by indices: values, gradients of what is picked twice, and indices out of range.
 #include "framework/ops/indexing.h"
 
 #include "framework/autograd/backward.h"
@@ -157,4 +158,74 @@ TEST_CASE("gather and scatter_add: what does not fit") {
   CHECK_THROWS_AS(scatter_add(x, 1, zeros({2, 1}, int64), zeros({2, 1}, float64)), DTypeError);
   CHECK_THROWS_AS(scatter_add(zeros({2}, boolean), 0, zeros({2}, int64), zeros({2}, boolean)),
                   DTypeError);
+}
+
+TEST_CASE("index_select: slices in the order of the list") {
+  const DType dtype = GENERATE(float32, float64, int64, boolean);
+  const Tensor x = tensor({{1, 0, 1}, {0, 0, 1}}, dtype);
+  CHECK_THAT(index_select(x, 0, tensor({1, 1, 0}, int64)),
+             IsCloseTo(tensor({{0, 0, 1}, {0, 0, 1}, {1, 0, 1}}, dtype)));
+  CHECK_THAT(index_select(x, -1, tensor({2, 1}, int64)),
+             IsCloseTo(tensor({{1, 0}, {1, 0}}, dtype)));
+  CHECK_THAT(index_select(x.transpose(0, 1), 0, tensor({2}, int64)),
+             IsCloseTo(tensor({{1, 1}}, dtype)));
+  CHECK(index_select(x, 1, zeros({0}, int64)).shape() == Shape{2, 0});
+  CHECK(index_select(zeros({0, 3}, dtype), 1, tensor({2, 2}, int64)).shape() == Shape{0, 2});
+}
+
+TEST_CASE("index_select: gradients of a slice taken twice add up") {
+  const Tensor x = leaf({{1, 2}, {3, 4}, {5, 6}});
+  index_select(x, 0, tensor({2, 0, 2}, int64))
+      .backward({.gradient = tensor({{1, 2}, {3, 4}, {10, 20}}, float64)});
+  CHECK_THAT(x.grad(), HasValues({{3, 4}, {0, 0}, {11, 22}}));
+}
+
+// C042
+TEST_CASE("index_select: what does not fit") {
+  const Tensor x = zeros({2, 3});
+  for (const Index index : {-1, 3}) {
+    CHECK_THROWS_AS(index_select(x, 1, from_vector<std::int64_t>({0, index})), ValueError);
+  }
+  CHECK_THROWS_AS(index_select(zeros({0, 3}), 0, tensor({0}, int64)), ValueError);
+  CHECK(error_text<ShapeError>([&] {
+          index_select(x, 1, zeros({1, 1}, int64));
+        }) ==
+        "index_select: needs a list of indices, and an axis to select from\n"
+        "  got    x (2, 3) float32, index (1, 1) int64");
+  CHECK(error_text<ShapeError>([] { index_select(tensor(1), 0, zeros({1}, int64)); }) ==
+        "index_select: needs a list of indices, and an axis to select from\n"
+        "  got    x () float32, index (1,) int64");
+  CHECK(error_text<DTypeError>([&] { index_select(x, 1, zeros({1})); }) ==
+        "index_select: index must be int64, not float32\n"
+        "  got    index (1,) float32\n"
+        "  hint   index.to(int64)");
+  CHECK(error_text<ShapeError>([&] { index_select(x, 2, zeros({1}, int64)); }) ==
+        "index_select: axis 2 is outside -2..1 (rank 2)");
+}
+
+TEST_CASE("one_hot: a new last axis of classes") {
+  CHECK_THAT(one_hot(tensor({0, 2, 0}, int64)),
+             IsCloseTo(tensor({{1, 0, 0}, {0, 0, 1}, {1, 0, 0}}, int64)));
+  CHECK_THAT(one_hot(tensor({{1}, {0}}, int64), 3),
+             IsCloseTo(tensor({{{0, 1, 0}}, {{1, 0, 0}}}, int64)));
+  CHECK_THAT(one_hot(tensor(1, int64), 2), IsCloseTo(tensor({0, 1}, int64)));
+  CHECK_THAT(one_hot(tensor({{0, 1}, {1, 1}}, int64).transpose(0, 1)),
+             HasValues({{{1, 0}, {0, 1}}, {{0, 1}, {0, 1}}}));
+  CHECK(one_hot(zeros({0}, int64), 3).shape() == Shape{0, 3});
+}
+
+TEST_CASE("one_hot: what does not fit") {
+  CHECK_THROWS_AS(one_hot(tensor({0, 3}, int64), 3), ValueError);
+  CHECK_THROWS_AS(one_hot(tensor({0, -1}, int64), 3), ValueError);
+  CHECK_THROWS_AS(one_hot(tensor({0, -1}, int64)), ValueError);
+  CHECK(error_text<ValueError>([] { one_hot(tensor({0}, int64), 0); }) ==
+        "one_hot: needs at least 1 class, not 0");
+  CHECK(error_text<ValueError>([] { one_hot(tensor({0}, int64), -2); }) ==
+        "one_hot: needs at least 1 class, not -2");
+  CHECK(error_text<ValueError>([] { one_hot(zeros({0}, int64)); }) ==
+        "one_hot: no index to count the classes by\n  hint   give num_classes");
+  CHECK(error_text<DTypeError>([] { one_hot(zeros({1})); }) ==
+        "one_hot: index must be int64, not float32\n"
+        "  got    index (1,) float32\n"
+        "  hint   index.to(int64)");
 }

@@ -1,4 +1,5 @@
 // The ops that read well in a chain are the free functions under another spelling.
+#include "framework/ops/extreme.h"
 #include "framework/ops/masking.h"
 #include "framework/ops/matmul.h"
 #include "framework/ops/reduce.h"

@@ -1,3 +1,4 @@
+// Normalisations: values by hand, large offsets, constant rows, sizes of 0, and what does not fit.
 #include "framework/ops/normalization.h"
 
 #include "framework/autograd/backward.h"
@@ -118,4 +119,55 @@ TEST_CASE("layer_norm: what does not fit") {
   CHECK(error_text<DTypeError>([&] { layer_norm(zeros({2}, int64), {2}); }) ==
         "layer_norm: needs a floating tensor, not int64\n  got    x (2,) int64\n  hint   "
         "x.to(float32)");
+}
+
+TEST_CASE("rms_norm: values") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = tensor({{3, 4}, {-6, 8}}, dtype);
+  const double r = std::sqrt(2.0);
+  CHECK_THAT(rms_norm(x, {2}, {}, 0), HasValues({{0.6 * r, 0.8 * r}, {-0.6 * r, 0.8 * r}}));
+  CHECK_THAT(rms_norm(x, {2}, tensor({2, -1}, dtype), 0),
+             HasValues({{1.2 * r, -0.8 * r}, {-1.2 * r, -0.8 * r}}));
+  CHECK_THAT(rms_norm(x, {2, 2}, {}, 0), IsCloseTo(x / std::sqrt(125.0 / 4)));
+  CHECK_THAT(rms_norm(x, {2}, {}, 12.5),
+             HasValues({{0.6, 0.8}, {-6 / std::sqrt(62.5), 8 / std::sqrt(62.5)}}));
+  CHECK_THAT(rms_norm(x.transpose(0, 1), {2}, {}, 0),
+             HasValues({{3 / std::sqrt(22.5), -6 / std::sqrt(22.5)},
+                        {4 / std::sqrt(40.0), 8 / std::sqrt(40.0)}}));
+}
+
+// C049: eps keeps the root from 0.
+TEST_CASE("rms_norm: a row of zeros") {
+  const Tensor x = leaf({{0, 0}});
+  const Tensor y = rms_norm(x, {2}, {}, 1e-4);
+  CHECK_THAT(y, HasValues({{0, 0}}));
+  y.backward({.gradient = tensor({{1, -2}}, float64)});
+  CHECK_THAT(x.grad(), HasValues({{100, -200}}));
+}
+
+TEST_CASE("rms_norm: sizes of 0, and NaN stays in its row") {
+  const Tensor weight = ones({4}).requires_grad_();
+  const Tensor x = zeros({0, 4}).requires_grad_();
+  rms_norm(x, {4}, weight).sum().backward();
+  CHECK(x.grad().shape() == Shape{0, 4});
+  CHECK_THAT(weight.grad(), HasValues({0, 0, 0, 0}));
+  CHECK(rms_norm(zeros({2, 0}), {0}).shape() == Shape{2, 0});
+  CHECK_THAT(rms_norm(tensor({{1, kNaN}, {1, 1}}, float64), {2}, {}, 0),
+             HasValues({{kNaN, kNaN}, {1, 1}}));
+}
+
+TEST_CASE("rms_norm: what does not fit") {
+  const Tensor x = zeros({2, 4});
+  CHECK(error_text<ShapeError>([&] { rms_norm(x, {3}); }) ==
+        "rms_norm: the last axes of x are not (3,)\n  got    x (2, 4) float32");
+  CHECK(error_text<ShapeError>([&] { rms_norm(x, {4}, ones({1})); }) ==
+        "rms_norm: weight does not fit normalized_shape\n"
+        "  got    weight (1,), normalized_shape (4,)");
+  CHECK(error_text<DTypeError>([&] {
+          rms_norm(x, {4}, ones({4}, float64));
+        }).starts_with("rms_norm: float32 and float64 are not mixed silently"));
+  CHECK(error_text<DTypeError>([&] { rms_norm(zeros({2}, int64), {2}); }) ==
+        "rms_norm: needs a floating tensor, not int64\n"
+        "  got    x (2,) int64\n"
+        "  hint   x.to(float32)");
 }

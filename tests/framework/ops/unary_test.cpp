@@ -1,3 +1,5 @@
+// Functions of one variable: values, the ends of the range, digits in float32, derivatives at
+// kinks, and dtypes that are refused.
 #include "framework/ops/unary.h"
 
 #include <cmath>
@@ -96,6 +98,10 @@ TEST_CASE("unary: float32 is within 4 ulp of the true value") {
       {"erf", [](const Tensor& x) { return erf(x); }, [](double v) { return std::erf(v); }, -4, 4},
       {"sqrt", [](const Tensor& x) { return sqrt(x); }, [](double v) { return std::sqrt(v); }, 0,
        9},
+      {"softplus", [](const Tensor& x) { return softplus(x); },
+       [](double v) { return std::log1p(std::exp(v)); }, -80, 20},
+      {"pow", [](const Tensor& x) { return pow(x, 2.5); },
+       [](double v) { return std::pow(v, 2.5); }, 0, 9},
   };
   constexpr Index count = 20011;
   for (const Row& row : rows) {
@@ -185,7 +191,6 @@ TEST_CASE("unary: needs a floating tensor") {
       {"sigmoid", [](const Tensor& x) { return sigmoid(x); }},
       {"relu", [](const Tensor& x) { return relu(x); }},
       {"erf", [](const Tensor& x) { return erf(x); }},
-      {"abs", [](const Tensor& x) { return abs(x); }},
       {"sin", [](const Tensor& x) { return sin(x); }},
       {"cos", [](const Tensor& x) { return cos(x); }},
       {"gelu", exact_gelu},
@@ -197,5 +202,182 @@ TEST_CASE("unary: needs a floating tensor") {
             text(name, ": needs a floating tensor, not ", dtype, "\n  got    x (2,) ", dtype,
                  "\n  hint   x.to(float32)"));
     }
+  }
+}
+
+// ---- powers, rounding, clamping, and the younger activations ----
+
+TEST_CASE("unary: powers, signs and whole numbers") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = tensor({-2, -0.5, 0.25, 4}, dtype);
+  CHECK_THAT(pow(x, 3), HasValues({-8, -0.125, 0.015625, 64}));
+  CHECK_THAT(pow(x, -2), HasValues({0.25, 4, 16, 0.0625}));
+  CHECK_THAT(pow(x, 0), HasValues({1, 1, 1, 1}));
+  CHECK_THAT(pow(x, 0.5), HasValues({kNaN, kNaN, 0.5, 2}));
+  CHECK_THAT(pow(x, tensor({{2}, {-1}}, dtype)),
+             HasValues({{4, 0.25, 0.0625, 16}, {-0.5, -2, 4, 0.25}}));
+  CHECK_THAT(square(x), HasValues({4, 0.25, 0.0625, 16}));
+  CHECK_THAT(reciprocal(x), HasValues({-0.5, -2, 4, 0.25}));
+  CHECK_THAT(rsqrt(x), HasValues({kNaN, kNaN, 2, 0.5}));
+  CHECK_THAT(sign(x), HasValues({-1, -1, 1, 1}, exactly));
+  CHECK_THAT(floor(x), HasValues({-2, -1, 0, 4}, exactly));
+  CHECK_THAT(ceil(x), HasValues({-2, 0, 1, 4}, exactly));
+}
+
+TEST_CASE("unary: powers and whole numbers at the ends of the range") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = tensor({-kInf, kInf, kNaN, 0}, dtype);
+  CHECK_THAT(pow(x, 0), HasValues({1, 1, 1, 1}));  // as in C and PyTorch
+  CHECK_THAT(pow(x, 2), HasValues({kInf, kInf, kNaN, 0}));
+  CHECK_THAT(pow(x, -1), HasValues({0, 0, kNaN, kInf}));
+  CHECK_THAT(pow(tensor({0, 1}, dtype), tensor({0, kNaN}, dtype)), HasValues({1, 1}));
+  CHECK_THAT(reciprocal(x), HasValues({0, 0, kNaN, kInf}));
+  CHECK_THAT(rsqrt(x), HasValues({kNaN, 0, kNaN, kInf}));
+  CHECK_THAT(sign(x), HasValues({-1, 1, kNaN, 0}));
+  CHECK_THAT(floor(x), HasValues({-kInf, kInf, kNaN, 0}));
+  CHECK_THAT(ceil(x), HasValues({-kInf, kInf, kNaN, 0}));
+  CHECK_THAT(floor(tensor({1e30, -1e30}, dtype)), IsCloseTo(tensor({1e30, -1e30}, dtype), exactly));
+  CHECK_THAT(square(tensor({0x1p-60}, dtype)), HasValues({0x1p-120}, exactly));
+}
+
+TEST_CASE("unary: powers have derivatives at 0 where the function has") {
+  const auto by_x = [](const NestedNumbers& x, double exponent) {
+    return derivative([exponent](const Tensor& t) { return pow(t, exponent); }, tensor(x, float64));
+  };
+  CHECK_THAT(by_x({0, 2, -2}, 0), HasValues({0, 0, 0}));
+  CHECK_THAT(by_x({0, 2, -2}, 1), HasValues({1, 1, 1}));
+  CHECK_THAT(by_x({0, 2, -2}, 2), HasValues({0, 4, -4}));
+  CHECK_THAT(by_x({0, 4}, 0.5), HasValues({kInf, 0.25}));
+  CHECK_THAT(by_x({2}, -1), HasValues({-0.25}));
+
+  const Tensor base = leaf({0, 0, 0, 2});
+  const Tensor exponent = leaf({0, 1, 2, 3});
+  pow(base, exponent).sum().backward();
+  CHECK_THAT(base.grad(), HasValues({0, 1, 0, 12}));
+  CHECK_THAT(exponent.grad(), HasValues({0, 0, 0, 8 * 0.6931471805599453}));
+}
+
+// C081
+TEST_CASE("unary: the third derivative of a cube") {
+  const Tensor x = leaf(2);
+  const Tensor first = gradients({pow(x, 3)}, {x}, {.create_graph = true})[0];
+  const Tensor second = gradients({first}, {x}, {.create_graph = true})[0];
+  const Tensor third = gradients({second}, {x}, {.create_graph = true})[0];
+  CHECK_THAT(first, HasValues(12));
+  CHECK_THAT(second, HasValues(12));
+  CHECK_THAT(third, HasValues(6));
+  CHECK_THAT(gradients({third}, {x}, {.allow_unused = true})[0], HasValues(0));
+}
+
+TEST_CASE("unary: clamp") {
+  const DType dtype = GENERATE(float32, float64, int64);
+  const Tensor x = tensor({-3, 0, 2, 7}, dtype);
+  CHECK_THAT(clamp(x, -1, 2), HasValues({-1, 0, 2, 2}, exactly));
+  CHECK_THAT(clamp(x, 1), HasValues({1, 1, 2, 7}, exactly));
+  CHECK_THAT(clamp(x, std::nullopt, 1), HasValues({-3, 0, 1, 1}, exactly));
+  CHECK_THAT(clamp(x, 5, 1), HasValues({1, 1, 1, 1}, exactly));  // min > max: max
+  CHECK_THAT(clamp(x, std::nullopt), IsCloseTo(x, exactly));
+  CHECK_FALSE(clamp(x, std::nullopt).is_same(x));
+  CHECK(clamp(x, 0, 1).dtype() == dtype);
+  CHECK(clamp(zeros({0, 2}, dtype), 0).shape() == Shape{0, 2});
+}
+
+// C048: the derivative at the bounds is 1.
+TEST_CASE("unary: clamp passes NaN on, and has a derivative at its bounds") {
+  CHECK_THAT(clamp(tensor({kNaN, -kInf, kInf}, float64), 0, 1), HasValues({kNaN, 0, 1}));
+  const Tensor x = tensor({-1, 0, 0.5, 1, 2}, float64);
+  CHECK_THAT(derivative([](const Tensor& t) { return clamp(t, 0, 1); }, x),
+             HasValues({0, 1, 1, 1, 0}));
+  CHECK_THAT(derivative([](const Tensor& t) { return clamp(t, 0); }, x),
+             HasValues({0, 1, 1, 1, 1}));
+  CHECK_THAT(derivative([](const Tensor& t) { return clamp(t, std::nullopt, 0); }, x),
+             HasValues({1, 1, 0, 0, 0}));
+  CHECK_THAT(derivative([](const Tensor& t) { return clamp(t, std::nullopt); }, x),
+             HasValues({1, 1, 1, 1, 1}));
+  CHECK_THAT(derivative([](const Tensor& t) { return clamp(t, 1, 0); }, tensor({0.5, 3}, float64)),
+             HasValues({0, 0}));
+}
+
+TEST_CASE("unary: silu, softplus and leaky_relu") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = tensor({-2, 0, 1, 3}, dtype);
+  CHECK_THAT(silu(x), HasValues({-0.2384058440442351, 0, 0.7310585786300049, 2.8577223804673}));
+  CHECK_THAT(softplus(x), HasValues({0.12692801104297263, 0.6931471805599453, 1.3132616875182228,
+                                     3.048587351573742}));
+  CHECK_THAT(softplus(x, 2), HasValues({0.009074963958904869, 0.34657359027997264,
+                                        1.0634640055214863, 3.001237842568865}));
+  CHECK_THAT(leaky_relu(x), HasValues({-0.02, 0, 1, 3}));
+  CHECK_THAT(leaky_relu(x, 0.5), HasValues({-1, 0, 1, 3}));
+  CHECK_THAT(leaky_relu(x, 0), IsCloseTo(relu(x)));
+  CHECK_THAT(silu(tensor({-1000, 1000, kInf, kNaN}, dtype)), HasValues({0, 1000, kInf, kNaN}));
+  CHECK_THAT(softplus(tensor({-1000, 1000, -kInf, kInf, kNaN}, dtype)),
+             HasValues({0, 1000, 0, kInf, kNaN}));
+  CHECK_THAT(leaky_relu(tensor({-kInf, kInf, kNaN}, dtype)), HasValues({-kInf, kInf, kNaN}));
+}
+
+TEST_CASE("unary: derivatives of silu, softplus and leaky_relu") {
+  const Tensor x = tensor({-1000, -2, 0, 3, 1000}, float64);
+  CHECK_THAT(derivative([](const Tensor& t) { return softplus(t); }, x), IsCloseTo(sigmoid(x)));
+  CHECK_THAT(derivative([](const Tensor& t) { return softplus(t, 3); }, x),
+             IsCloseTo(sigmoid(x * 3.0)));
+  CHECK_THAT(derivative([](const Tensor& t) { return silu(t); }, x),
+             IsCloseTo(sigmoid(x) * (1.0 + x * (1.0 - sigmoid(x)))));
+  CHECK_THAT(derivative([](const Tensor& t) { return leaky_relu(t, 0.1); }, x),
+             HasValues({0.1, 0.1, 0.1, 1, 1}));  // C048: the slope at 0
+}
+
+TEST_CASE("unary: sign, floor and ceil are off the tape") {
+  const Tensor x = leaf({-1.5, 0, 2.5});
+  CHECK_FALSE(sign(x).requires_grad());
+  CHECK_FALSE(floor(x).requires_grad());
+  CHECK_FALSE(ceil(x).requires_grad());
+  CHECK_THAT(gradients({(sign(x) * x).sum()}, {x})[0], HasValues({-1, 0, 1}));
+}
+
+TEST_CASE("unary: abs and square take integers") {
+  CHECK_THAT(abs(tensor({-2, 0, 3}, int64)), IsCloseTo(tensor({2, 0, 3}, int64)));
+  CHECK_THAT(square(tensor({-2, 0, 3}, int64)), IsCloseTo(tensor({4, 0, 9}, int64)));
+}
+
+TEST_CASE("unary: what the younger ones refuse") {
+  const auto refused = [](const char* name, const std::function<Tensor(const Tensor&)>& call,
+                          DType dtype) {
+    INFO(name);
+    CHECK(error_text<DTypeError>([&] { call(zeros({2}, dtype)); }) ==
+          text(name, ": needs a floating tensor, not ", dtype, "\n  got    x (2,) ", dtype,
+               "\n  hint   x.to(float32)"));
+  };
+  for (const DType dtype : {int64, boolean}) {
+    refused(
+        "sign", [](const Tensor& x) { return sign(x); }, dtype);
+    refused(
+        "floor", [](const Tensor& x) { return floor(x); }, dtype);
+    refused(
+        "ceil", [](const Tensor& x) { return ceil(x); }, dtype);
+    refused(
+        "pow", [](const Tensor& x) { return pow(x, 2); }, dtype);
+    refused(
+        "pow", [](const Tensor& x) { return pow(x, x); }, dtype);
+    refused(
+        "leaky_relu", [](const Tensor& x) { return leaky_relu(x); }, dtype);
+    refused(
+        "softplus", [](const Tensor& x) { return softplus(x); }, dtype);
+    CHECK_THROWS_AS(silu(zeros({2}, dtype)), DTypeError);
+    CHECK_THROWS_AS(rsqrt(zeros({2}, dtype)), DTypeError);
+    CHECK_THROWS_AS(reciprocal(zeros({2}, dtype)), DTypeError);
+  }
+  refused(
+      "clamp", [](const Tensor& x) { return clamp(x, 0); }, boolean);
+  refused(
+      "abs", [](const Tensor& x) { return abs(x); }, boolean);
+  CHECK(error_text<DTypeError>([] {
+          pow(zeros({1}), zeros({1}, float64));
+        }).starts_with("pow: float32 and float64 are not mixed silently"));
+  CHECK(error_text<ShapeError>([] {
+          pow(zeros({2, 3}), zeros({4}));
+        }).starts_with("pow: shapes do not broadcast (3 vs 4 on axis 1)"));
+  for (const double beta : {0.0, -1.0, kNaN}) {
+    CHECK(error_text<ValueError>([&] { softplus(zeros({1}), beta); }) ==
+          text("softplus: beta must be above 0, not ", beta));
   }
 }

@@ -1,4 +1,7 @@
+// Views and what goes with them: what shares memory and what copies, sizes of 0, gradients, and
+// what does not fit.
 #include "framework/ops/views.h"
+#include "framework/ops/join.h"
 
 #include "framework/autograd/backward.h"
 #include "framework/autograd/no_grad.h"
@@ -75,7 +78,7 @@ TEST_CASE("view, reshape: shapes that do not fit") {
         "view: 6 elements do not fill (4,)\n  got    x (2, 3), shape (4,)");
   CHECK(error_text<ShapeError>([&] {
           x.reshape({4, -1});
-        }) == "reshape: 6 elements do not fill (4, 1)\n  got    x (2, 3), shape (4, 1)");
+        }) == "reshape: 6 elements do not fill (4, -1)\n  got    x (2, 3), shape (4, -1)");
   CHECK(error_text<ShapeError>([&] {
           x.view({-1, -1});
         }) == "view: only one size may be -1\n  got    x (2, 3), shape (-1, -1)");
@@ -335,4 +338,158 @@ TEST_CASE("sum_to: undoes expand") {
   CHECK_THAT(sum_to(x, {}), HasValues(66));
   CHECK_THAT(sum_to(x, {2, 2, 3}), IsCloseTo(x));
   CHECK_THAT(sum_to(zeros({0, 3}), {1, 3}), HasValues({{0, 0, 0}}));
+}
+
+// ---- stack, split, chunk, repeat, movedim, flip, triangles ----
+
+TEST_CASE("stack: a new axis anywhere") {
+  const DType dtype = GENERATE(float32, float64, int64, boolean);
+  const Tensor a = tensor({1, 0}, dtype);
+  const Tensor b = tensor({1, 1}, dtype);
+  CHECK_THAT(stack({a, b}), IsCloseTo(tensor({{1, 0}, {1, 1}}, dtype)));
+  CHECK_THAT(stack({a, b}, 1), IsCloseTo(tensor({{1, 1}, {0, 1}}, dtype)));
+  CHECK_THAT(stack({a, b, a}, -1), IsCloseTo(tensor({{1, 1, 1}, {0, 1, 0}}, dtype)));
+  CHECK_THAT(stack({a}, -2), IsCloseTo(tensor({{1, 0}}, dtype)));
+  CHECK_THAT(stack({a[0], b[1]}), IsCloseTo(tensor({1, 1}, dtype)));
+  CHECK(stack({zeros({0, 3}), zeros({0, 3})}, 1).shape() == Shape{0, 2, 3});
+}
+
+TEST_CASE("stack: what does not fit") {
+  CHECK(error_text<ValueError>([] { stack({}); }) == "stack: needs at least one tensor");
+  CHECK(error_text<ShapeError>([] {
+          stack({zeros({2}), zeros({3})});
+        }) ==
+        "stack: the shapes differ\n"
+        "  got    first (2,), another (3,)\n"
+        "  hint   cat() joins along an axis that is there");
+  CHECK(error_text<ShapeError>([] { stack({zeros({2})}, 2); }) ==
+        "stack: axis 2 is outside -2..1 (rank 2)");
+  CHECK_THROWS_AS(stack({zeros({2}), zeros({2}, float64)}), DTypeError);
+}
+
+TEST_CASE("split and chunk: views, the last one shorter") {
+  const Tensor x = arange(10).view({2, 5});
+  const std::vector<Tensor> twos = split(x, 2, 1);
+  REQUIRE(twos.size() == 3);
+  CHECK_THAT(twos[0], HasValues({{0, 1}, {5, 6}}));
+  CHECK_THAT(twos[2], HasValues({{4}, {9}}));
+  CHECK(twos[1].data<Index>() == x.data<Index>() + 2);
+  const std::vector<Tensor> given = split(x, {1, 0, 4}, -1);
+  REQUIRE(given.size() == 3);
+  CHECK(given[1].shape() == Shape{2, 0});
+  CHECK_THAT(given[2], HasValues({{1, 2, 3, 4}, {6, 7, 8, 9}}));
+  CHECK(split(x, 7).size() == 1);
+  CHECK(split(zeros({0, 3}), 2).size() == 1);
+  CHECK(split(zeros({0, 3}), std::vector<Index>{}).empty());
+
+  const auto sizes = [](Index length, Index chunks) {
+    std::vector<Index> result;
+    for (const Tensor& piece : chunk(zeros({length}), chunks)) result.push_back(piece.size(0));
+    return result;
+  };
+  CHECK(sizes(6, 3) == std::vector<Index>{2, 2, 2});
+  CHECK(sizes(7, 3) == std::vector<Index>{3, 3, 1});
+  CHECK(sizes(6, 4) == std::vector<Index>{2, 2, 2});  // fewer than asked for, as PyTorch
+  CHECK(sizes(2, 5) == std::vector<Index>{1, 1});
+  CHECK(sizes(5, 1) == std::vector<Index>{5});
+}
+
+TEST_CASE("split and chunk: what does not fit") {
+  const Tensor x = zeros({3, 2});
+  CHECK(error_text<ValueError>([&] { split(x, 0); }) == "split: needs a size of at least 1, not 0");
+  CHECK(error_text<ValueError>([&] {
+          split(x, {1, 1});
+        }) == "split: the sizes add up to 2, not to 3\n  got    x (3, 2) float32, axis 0");
+  CHECK(error_text<ValueError>([&] { split(x, {1, -1}); }) == "split: negative size -1");
+  CHECK(error_text<ShapeError>([&] {
+          split(x, {1, 1}, 2);
+        }) == "split: axis 2 is outside -2..1 (rank 2)");
+  CHECK(error_text<ShapeError>([] { split(tensor(1), std::vector<Index>{1}); }) ==
+        "split: a tensor without axes cannot be split");
+  CHECK_THROWS_AS(split(tensor(1), 1), ShapeError);
+  CHECK_THROWS_AS(split(x, 1, 2), ShapeError);
+  CHECK(error_text<ValueError>([&] { chunk(x, 0); }) == "chunk: needs at least 1 piece, not 0");
+  CHECK_THROWS_AS(chunk(x, 2, 2), ShapeError);
+}
+
+TEST_CASE("repeat: end to end, with new axes in front") {
+  const DType dtype = GENERATE(float32, float64, int64, boolean);
+  const Tensor x = tensor({{1, 0}}, dtype);
+  CHECK_THAT(repeat(x, {2, 2}), IsCloseTo(tensor({{1, 0, 1, 0}, {1, 0, 1, 0}}, dtype)));
+  CHECK_THAT(repeat(x, {2, 1, 1}), IsCloseTo(tensor({{{1, 0}}, {{1, 0}}}, dtype)));
+  CHECK_THAT(repeat(tensor(1, dtype), {2}), IsCloseTo(tensor({1, 1}, dtype)));
+  CHECK(repeat(x, {0, 2}).shape() == Shape{0, 4});
+  CHECK(repeat(zeros({0, 2}, dtype), {3, 2}).shape() == Shape{0, 4});
+  CHECK_THAT(repeat(tensor({{1, 0}, {0, 0}}, dtype).transpose(0, 1), {1, 2}),
+             IsCloseTo(tensor({{1, 0, 1, 0}, {0, 0, 0, 0}}, dtype)));
+  const Tensor same = repeat(x, {1, 1});
+  CHECK_THAT(same, IsCloseTo(x));
+  CHECK(same.raw() != x.raw());
+}
+
+TEST_CASE("repeat: gradients add up, and what does not fit") {
+  const Tensor x = leaf({1, 2});
+  repeat(x, {2, 2}).backward({.gradient = tensor({{1, 2, 3, 4}, {5, 6, 7, 8}}, float64)});
+  CHECK_THAT(x.grad(), HasValues({16, 20}));
+  CHECK(error_text<ShapeError>([] {
+          repeat(zeros({2, 3}), {2});
+        }) == "repeat: 1 repeats for 2 axes");
+  CHECK(error_text<ShapeError>([] {
+          repeat(zeros({2, 3}), {2, -1});
+        }) == "repeat: negative count in (2, -1)");
+}
+
+TEST_CASE("movedim: the others keep their order") {
+  const Tensor x = arange(24).view({2, 3, 4});
+  CHECK(movedim(x, 0, 2).shape() == Shape{3, 4, 2});
+  CHECK(movedim(x, 2, 0).shape() == Shape{4, 2, 3});
+  CHECK(movedim(x, -1, 1).shape() == Shape{2, 4, 3});
+  CHECK(movedim(x, 1, 1).shape() == x.shape());
+  CHECK_THAT(movedim(x, 2, 0), IsCloseTo(x.permute({2, 0, 1})));
+  CHECK(movedim(x, 0, 2).data<Index>() == x.data<Index>());
+  CHECK_THAT(movedim(tensor(3), 0, -1), HasValues(3));
+  CHECK(error_text<ShapeError>([&] { movedim(x, 3, 0); }) ==
+        "movedim: axis 3 is outside -3..2 (rank 3)");
+  CHECK(error_text<ShapeError>([&] { movedim(x, 0, -4); }) ==
+        "movedim: axis -4 is outside -3..2 (rank 3)");
+}
+
+TEST_CASE("flip: reverses axes, in a copy") {
+  const DType dtype = GENERATE(float32, float64, int64, boolean);
+  const Tensor x = tensor({{1, 0}, {1, 1}}, dtype);
+  CHECK_THAT(flip(x, {0}), IsCloseTo(tensor({{1, 1}, {1, 0}}, dtype)));
+  CHECK_THAT(flip(x, {-1}), IsCloseTo(tensor({{0, 1}, {1, 1}}, dtype)));
+  CHECK_THAT(flip(x, {1, 0}), IsCloseTo(tensor({{1, 1}, {0, 1}}, dtype)));
+  CHECK_THAT(flip(x, {}), IsCloseTo(x));
+  CHECK(flip(x, {}).raw() != x.raw());
+  CHECK_THAT(flip(tensor(1, dtype), {0}), IsCloseTo(tensor(1, dtype)));
+  CHECK(flip(zeros({0, 3}, dtype), {0, 1}).shape() == Shape{0, 3});
+  CHECK(error_text<ShapeError>([&] { flip(x, {2}); }) == "flip: axis 2 is outside -2..1 (rank 2)");
+  CHECK(error_text<ShapeError>([&] {
+          flip(x, {0, -2});
+        }) == "flip: axis 0 is named twice\n  got    axes (0, -2), rank 2");
+}
+
+TEST_CASE("tril and triu: of the last two axes") {
+  const DType dtype = GENERATE(float32, float64, int64, boolean);
+  const Tensor x = ones({3, 4}, dtype);
+  CHECK_THAT(tril(x), HasValues({{1, 0, 0, 0}, {1, 1, 0, 0}, {1, 1, 1, 0}}));
+  CHECK_THAT(tril(x, 1), HasValues({{1, 1, 0, 0}, {1, 1, 1, 0}, {1, 1, 1, 1}}));
+  CHECK_THAT(tril(x, -1), HasValues({{0, 0, 0, 0}, {1, 0, 0, 0}, {1, 1, 0, 0}}));
+  CHECK_THAT(triu(x), HasValues({{1, 1, 1, 1}, {0, 1, 1, 1}, {0, 0, 1, 1}}));
+  CHECK_THAT(triu(x, 2), HasValues({{0, 0, 1, 1}, {0, 0, 0, 1}, {0, 0, 0, 0}}));
+  CHECK_THAT(triu(x, -9), IsCloseTo(x));
+  CHECK_THAT(tril(x, -9), IsCloseTo(zeros({3, 4}, dtype)));
+  CHECK_THAT(tril(ones({2, 2, 2}, dtype)), HasValues({{{1, 0}, {1, 1}}, {{1, 0}, {1, 1}}}));
+  CHECK(tril(zeros({2, 0}, dtype)).shape() == Shape{2, 0});
+  CHECK(tril(x).dtype() == dtype);
+}
+
+TEST_CASE("tril and triu: NaN is cut off, not multiplied by 0") {
+  CHECK_THAT(tril(full({2, 2}, kNaN, float64)), HasValues({{kNaN, 0}, {kNaN, kNaN}}));
+  CHECK_THAT(triu(full({2, 2}, kInf, float64), 1), HasValues({{0, kInf}, {0, 0}}));
+  CHECK(error_text<ShapeError>([] { tril(zeros({2})); }) ==
+        "tril: needs at least two axes, x has 1");
+  CHECK(error_text<ShapeError>([] { triu(tensor(1)); }) ==
+        "triu: needs at least two axes, x has 0");
 }
