@@ -1,6 +1,8 @@
 #include "framework/autograd/backward.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -16,7 +18,7 @@ bool is_ours_alone(const Tensor& tensor) {
          tensor.is_contiguous() && !tensor.requires_grad();
 }
 
-/// The steps that have received gradients and wait for their turn, oldest first. A step's consumers
+/// The steps that have received gradients and wait for their turn, newest first. A step's consumers
 /// are all newer than itself, so the newest waiting step has received all it ever will.
 class Waiting {
  public:
@@ -28,26 +30,25 @@ class Waiting {
   bool empty() const { return entries_.empty(); }
 
   void add(const Ref<Node>& node, Tensor gradient) {
-    const auto place = std::lower_bound(
-        entries_.begin(), entries_.end(), node->sequence(),
-        [](const Entry& entry, std::uint64_t number) { return entry.node->sequence() < number; });
-    if (place == entries_.end() || !(place->node == node)) {
-      entries_.insert(place, Entry{node, std::move(gradient)});
-    } else if (is_ours_alone(place->gradient) && !gradient.requires_grad()) {
-      place->gradient.add_(gradient);
+    Entry& entry = entries_[node->sequence()];
+    if (!entry.node) {
+      entry = {node, std::move(gradient)};
+    } else if (is_ours_alone(entry.gradient) && !gradient.requires_grad()) {
+      entry.gradient.add_(gradient);
     } else {
-      place->gradient = place->gradient + gradient;
+      entry.gradient = entry.gradient + gradient;
     }
   }
 
   Entry take_newest() {
-    Entry newest = std::move(entries_.back());
-    entries_.pop_back();
-    return newest;
+    const auto newest = entries_.begin();
+    Entry entry = std::move(newest->second);
+    entries_.erase(newest);
+    return entry;
   }
 
  private:
-  std::vector<Entry> entries_;
+  std::map<std::uint64_t, Entry, std::greater<>> entries_;  // by sequence number
 };
 
 void check_gradient(const Node& step, std::size_t i, const Tensor& gradient) {
@@ -59,10 +60,17 @@ void check_gradient(const Node& step, std::size_t i, const Tensor& gradient) {
        .need = text(input.shape(), " ", input.dtype(), ", as the input")});
 }
 
-/// A gradient in memory of its own, so that a user may change one grad() without touching another.
+/// A gradient in memory of its own, so that a user may change one grad() without touching another,
+/// and off the tape, so that no leaf holds a tape that holds the leaf.
 Tensor owned(Tensor gradient) {
-  return is_ours_alone(gradient) || gradient.requires_grad() ? std::move(gradient)
-                                                             : gradient.clone();
+  return is_ours_alone(gradient) ? std::move(gradient) : gradient.clone();
+}
+
+/// A gradient as it is, or a copy where it is among those handed out already.
+Tensor unshared(const Tensor& gradient, const std::vector<Tensor>& others) {
+  const bool shared = std::any_of(others.begin(), others.end(),
+                                  [&](const Tensor& other) { return other.is_same(gradient); });
+  return shared ? gradient.clone() : gradient;
 }
 
 /// One run over the tape. `arrive` sees each step, before its rule runs, with its whole gradient;
@@ -80,6 +88,7 @@ class Pass {
     while (!waiting_.empty()) {
       Waiting::Entry entry = waiting_.take_newest();
       Node& step = *entry.node;
+      entry.gradient = step.hooked(std::move(entry.gradient));
       if (arrive(step, entry.gradient) && !step.is_leaf()) pull_back(step, entry.gradient, follow);
     }
   }
@@ -99,6 +108,7 @@ class Pass {
       const Ref<Node>& input = step.inputs()[i].node;
       if (!input || !gradients_[i].defined() || !follow(*input)) continue;
       check_gradient(step, i, gradients_[i]);
+      detail::check_finite_gradient(step, i, gradients_[i], gradient);
       waiting_.add(input, std::move(gradients_[i]));
     }
     if (!retain_graph_) step.release_saved();
@@ -233,7 +243,8 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vec
                           {.got = text(inputs[i].shape(), " ", inputs[i].dtype()),
                            .hint = "{.allow_unused = true} gives zeros for it"});
     }
-    results.push_back(gradient.defined() ? gradient : filled_like(inputs[i], 0.0));
+    results.push_back(gradient.defined() ? unshared(gradient, results)
+                                         : filled_like(inputs[i], 0.0));
   }
   return results;
 }

@@ -51,12 +51,19 @@ void Tensor::set_grad(const Tensor& gradient) const {
     throw DTypeError(
         text("set_grad: a ", gradient.dtype(), " gradient for a ", dtype(), " tensor"));
   }
-  node.set_gradient(gradient);
+  // Off the tape: a leaf that holds a tape that holds the leaf would never be freed.
+  node.set_gradient(gradient.requires_grad() ? gradient.detach() : gradient);
 }
 
 const Tensor& Tensor::retain_grad() const {
   node_of("retain_grad", *this).retain_gradient();
   return *this;
+}
+
+HookHandle Tensor::register_hook(GradientHook hook) const {
+  const auto shared = std::make_shared<GradientHook>(std::move(hook));
+  node_of("register_hook", *this).add_hook(shared);
+  return HookHandle(shared);
 }
 
 void Tensor::backward() const { gradus::backward(*this); }

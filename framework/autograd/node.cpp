@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <mutex>
+#include <string_view>
 
+#include "framework/autograd/trace.h"
 #include "framework/core/error.h"
 
 namespace gradus {
@@ -18,7 +21,50 @@ std::mutex& gradient_mutex() {
   return mutex;
 }
 
-const Tensor& unchanged(const char* step, const char* what, const Node::Saved& saved) {
+/// What is wrong with a number, mildest first.
+enum class NotFinite { none, infinite, nan };
+
+struct Finding {
+  NotFinite kind = NotFinite::none;
+  Index position = 0;  // row-major
+};
+
+/// The first of the worst numbers in a tensor.
+Finding worst_of(const Tensor& tensor) {
+  Finding worst;
+  if (!tensor.defined() || !is_floating(tensor.dtype())) return worst;
+  const std::vector<double> numbers = tensor.to_vector<double>();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const NotFinite kind = std::isnan(numbers[i])   ? NotFinite::nan
+                           : std::isinf(numbers[i]) ? NotFinite::infinite
+                                                    : NotFinite::none;
+    if (kind > worst.kind) worst = {kind, static_cast<Index>(i)};
+  }
+  return worst;
+}
+
+IndexList index_of(Index position, const Shape& shape) {
+  IndexList index = shape;
+  for (Index axis = shape.size() - 1; axis >= 0; --axis) {
+    index[axis] = position % shape[axis];
+    position /= shape[axis];
+  }
+  return index;
+}
+
+/// Throws where `result` is worse than what it was computed from.
+void report_not_finite(const std::string& what, const Tensor& result, NotFinite before,
+                       const char* path, const std::string& from) {
+  const Finding found = worst_of(result);
+  if (found.kind <= before) return;
+  throw AutogradError(text(what, " turned ", found.kind == NotFinite::nan ? "NaN" : "infinite",
+                           " at ", index_of(found.position, result.shape())),
+                      {.got = text(result.shape(), " ", result.dtype(), " from ", from,
+                                   before == NotFinite::none ? ", all finite" : ", some infinite",
+                                   *path ? text("; in module ", path) : "")});
+}
+
+const Tensor& unchanged(const char* step, const std::string& what, const Node::Saved& saved) {
   const Storage& storage = *saved.value.impl().storage;
   if (storage.version() != saved.version) {
     throw AutogradError(
@@ -66,7 +112,7 @@ Node::Node(const char* name, const Tensor& output, bool is_leaf)
 void Node::connect(const Tensor& output, std::span<const Tensor> inputs, std::span<Input> places,
                    Saves saves) {
   inputs_ = places;
-  const unsigned wanted = static_cast<unsigned>(saves);
+  const unsigned wanted = static_cast<unsigned>(saves);  // bit 0: the output; bit i + 1: input i
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorImpl& input = inputs[i].impl();
     places[i].node = input.node;
@@ -76,6 +122,10 @@ void Node::connect(const Tensor& output, std::span<const Tensor> inputs, std::sp
   }
   // The output is kept without its place on the tape, which is this step: no cycle.
   if (wanted & 1U) output_ = {output.detach(), output.impl().storage->version()};
+  if (TapeTrace::is_active()) {
+    path_ = current_path();
+    value_ = output.detach();
+  }
 }
 
 void Node::release_saved() {
@@ -101,14 +151,38 @@ void Node::accumulate_gradient(Tensor gradient) {
   gradient_ = gradient_.defined() ? gradient_ + gradient : std::move(gradient);
 }
 
+Tensor Node::hooked(Tensor gradient) const {
+  for (const auto& hook : hooks_) {
+    if (!*hook) continue;  // removed
+    const Tensor replacement = (*hook)(gradient);
+    if (!replacement.defined()) continue;
+    if (!(replacement.shape() == shape_) || replacement.dtype() != dtype_) {
+      throw AutogradError(text("hook on ", name_, ": returned a gradient that does not fit"),
+                          {.got = text(replacement.shape(), " ", replacement.dtype()),
+                           .need = text(shape_, " ", dtype_)});
+    }
+    gradient = replacement;
+  }
+  return gradient;
+}
+
+const Node::Input& Vjp::input_at(Index i) const {
+  const std::span<const Node::Input> inputs = step_.inputs();
+  if (i < 0 || i >= std::ssize(inputs)) {
+    throw AutogradError(
+        text(step_.name(), " backward: its rule asks for input ", i, " of ", inputs.size()));
+  }
+  return inputs[static_cast<std::size_t>(i)];
+}
+
 Tensor Vjp::input(Index i) const {
-  const Node::Saved& saved = step_.inputs_[static_cast<std::size_t>(i)].saved;
+  const Node::Saved& saved = input_at(i).saved;
   if (!saved.value.defined()) {
     throw AutogradError(text(step_.name(), " backward: its rule asks for input ", i,
                              ", which the step did not save"),
-                        {.hint = text("record(..., Saves::input", i, ", ...)")});
+                        {.hint = "name it in the Saves that record() is given"});
   }
-  return unchanged(step_.name(), "input", saved);
+  return unchanged(step_.name(), text("input ", i), saved);
 }
 
 Tensor Vjp::output() const {
@@ -116,7 +190,7 @@ Tensor Vjp::output() const {
   if (!saved.value.defined()) {
     throw AutogradError(
         text(step_.name(), " backward: its rule asks for the output, which the step did not save"),
-        {.hint = "record(..., Saves::output, ...)"});
+        {.hint = "name it in the Saves that record() is given"});
   }
   const Tensor& value = unchanged(step_.name(), "output", saved);
   if (!grad_enabled()) return value;
@@ -127,12 +201,45 @@ Tensor Vjp::output() const {
 
 namespace detail {
 
+void check_count(const char* name, std::size_t gradients, std::size_t inputs) {
+  if (gradients == inputs) return;
+  throw AutogradError(text(name, " backward: its rule returned ", gradients, " gradients for ",
+                           inputs, inputs == 1 ? " input" : " inputs"));
+}
+
 bool must_record(std::span<const Tensor> inputs) {
   return grad_enabled() && std::any_of(inputs.begin(), inputs.end(),
                                        [](const Tensor& input) { return input.requires_grad(); });
 }
 
-void attach(const Tensor& output, Ref<Node> step) { output.impl().node = std::move(step); }
+void check_finite(const char* name, const Tensor& output, std::span<const Tensor> inputs) {
+  if (!NanTrace::is_active() || std::string_view(name) == "masked_fill") return;
+  std::string operands;
+  NotFinite before = NotFinite::none;
+  for (const Tensor& input : inputs) {
+    before = std::max(before, worst_of(input).kind);
+    operands += text(operands.empty() ? "" : ", ", input.shape());
+  }
+  report_not_finite(text(name, ": its result"), output, before, current_path(),
+                    text("inputs ", operands));
+}
+
+void attach(const Tensor& output, Ref<Node> step) {
+  if (output.requires_grad()) {
+    throw AutogradError(
+        text(step->name(), ": its output is on the tape already"),
+        {.got = text(output.shape(), " ", output.dtype(), ", from ", output.impl().node->name()),
+         .hint = "compute it off the tape: from detach(), or under NoGrad"});
+  }
+  output.impl().node = std::move(step);
+}
+
+void check_finite_gradient(const Node& step, std::size_t i, const Tensor& gradient,
+                           const Tensor& arrived) {
+  if (!NanTrace::is_active()) return;
+  report_not_finite(text(step.name(), " backward: the gradient of its input ", i), gradient,
+                    worst_of(arrived).kind, step.path(), text("a gradient ", arrived.shape()));
+}
 
 }  // namespace detail
 }  // namespace gradus

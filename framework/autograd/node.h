@@ -2,18 +2,19 @@
 //
 // A step holds its name, its inputs' steps, the values its rule will need, and the rule. The rule
 // of an op is one function per differentiable input, from the gradient of the output (a Vjp) to the
-// gradient of that input, written with differentiable ops, so that second derivatives come for
-// free:
+// gradient of that input. Written with differentiable ops, it has derivatives of its own:
 //
 //     // y = exp(x);  dx = g * y
-//     return record("exp", y, {x}, Saves::output, [](const Vjp& v) { return v.grad() * v.output();
-//     });
+//     return record("exp", y, {x}, Saves::output,
+//                   [](const Vjp& v) { return v.grad() * v.output(); });
 //
-// A step never owns its own output, so a tape holds no cycle: dropping the last handle frees it
-// all.
+// A step never owns its output, so a tape holds no cycle: the last handle that goes frees it all.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -26,14 +27,14 @@
 
 namespace gradus {
 
-/// Which values a step keeps for its rule. A rule that asks for one that was not kept fails.
+/// Which values a step keeps for its rule, a bit for each. A rule that asks for another fails.
 enum class Saves : unsigned {
   nothing = 0,
   output = 1,
   input0 = 2,
   input1 = 4,
   input2 = 8,
-  inputs = ~1U,
+  inputs = ~1U,  ///< all of them
 };
 constexpr Saves operator|(Saves a, Saves b) {
   return static_cast<Saves>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
@@ -61,9 +62,15 @@ class Node : public RefCounted {
   const Shape& shape() const { return shape_; }  ///< of the output
   DType dtype() const { return dtype_; }
   std::span<const Input> inputs() const { return inputs_; }
+  const Saved& saved_output() const { return output_; }
   bool is_leaf() const { return is_leaf_; }
   /// True once backward() has passed and freed what this step had saved.
   bool is_released() const { return released_; }
+
+  /// Inside a TapeTrace: the path of the module it belongs to, else "", and the value it computed,
+  /// else undefined.
+  const char* path() const { return path_; }
+  const Tensor& value() const { return value_; }
 
   /// The rule: fills in the gradient of each input that wants one.
   virtual void pull_back(const Vjp& v, std::span<Tensor> gradients) const = 0;
@@ -77,6 +84,10 @@ class Node : public RefCounted {
   void accumulate_gradient(Tensor gradient);
   bool retains_gradient() const { return retains_gradient_; }
   void retain_gradient() { retains_gradient_ = true; }
+
+  void add_hook(std::shared_ptr<const GradientHook> hook) { hooks_.push_back(std::move(hook)); }
+  /// The gradient after all hooks, in the order in which they were added.
+  Tensor hooked(Tensor gradient) const;
 
  protected:
   Node(const char* name, const Tensor& output, bool is_leaf);
@@ -97,6 +108,9 @@ class Node : public RefCounted {
   std::span<Input> inputs_;
   Saved output_;
   Tensor gradient_;
+  const char* path_ = "";
+  Tensor value_;
+  std::vector<std::shared_ptr<const GradientHook>> hooks_;
 };
 
 /// What a rule may ask: the gradient of the step's output, and the values the step saved.
@@ -110,12 +124,13 @@ class Vjp {
   Tensor input(Index i) const;
   /// The saved output. Throws AutogradError when it was changed in place since.
   Tensor output() const;
+  std::size_t input_count() const { return step_.inputs().size(); }
   /// Whether input i wants a gradient.
-  bool wants(Index i) const {
-    return static_cast<bool>(step_.inputs()[static_cast<std::size_t>(i)].node);
-  }
+  bool wants(Index i) const { return static_cast<bool>(input_at(i).node); }
 
  private:
+  const Node::Input& input_at(Index i) const;
+
   const Node& step_;
   const Tensor& gradient_;
 };
@@ -125,6 +140,16 @@ class Vjp {
 using Gradients = std::vector<Tensor>;
 
 namespace detail {
+
+/// Throws AutogradError where a rule returned more gradients than its step has inputs.
+void check_count(const char* name, std::size_t gradients, std::size_t inputs);
+bool must_record(std::span<const Tensor> inputs);
+void attach(const Tensor& output, Ref<Node> step);
+/// Inside a NanTrace: throws AutogradError where the op turned finite numbers into others.
+void check_finite(const char* name, const Tensor& output, std::span<const Tensor> inputs);
+/// The same for a gradient that a rule made of the one that arrived.
+void check_finite_gradient(const Node& step, std::size_t i, const Tensor& gradient,
+                           const Tensor& arrived);
 
 /// A step with its rules, and room for its inputs: std::array<Node::Input, n> or a vector of them.
 template <class Places, class... Rules>
@@ -141,7 +166,8 @@ class Step final : public Node {
                    ...)) {
       static_assert(sizeof...(Rules) == 1, "one rule returns the Gradients of all inputs");
       Gradients all = std::get<0>(*rules_)(v);
-      for (std::size_t i = 0; i < all.size(); ++i) gradients[i] = std::move(all[i]);
+      check_count(name(), all.size(), gradients.size());
+      std::move(all.begin(), all.end(), gradients.begin());
     } else {
       each_input(v, gradients, std::index_sequence_for<Rules...>{});
     }
@@ -158,9 +184,6 @@ class Step final : public Node {
   std::optional<std::tuple<Rules...>> rules_;
 };
 
-bool must_record(std::span<const Tensor> inputs);
-void attach(const Tensor& output, Ref<Node> step);
-
 }  // namespace detail
 
 /// Puts `output`, just computed from `inputs`, on the tape, when grad_enabled() and an input
@@ -170,6 +193,8 @@ void attach(const Tensor& output, Ref<Node> step);
 template <std::size_t N, class... Rules>
 Tensor record(const char* name, Tensor output, const Tensor (&inputs)[N], Saves saves,
               Rules... rules) {
+  detail::check_finite(name, output, inputs);
+  static_assert(sizeof...(Rules) <= N, "a rule for each input at most");
   if (detail::must_record(inputs)) {
     using Places = std::array<Node::Input, N>;
     detail::attach(output, new detail::Step<Places, Rules...>(name, output, inputs, Places{}, saves,
@@ -182,6 +207,7 @@ Tensor record(const char* name, Tensor output, const Tensor (&inputs)[N], Saves 
 template <class Rule>
 Tensor record(const char* name, Tensor output, const std::vector<Tensor>& inputs, Saves saves,
               Rule rule) {
+  detail::check_finite(name, output, inputs);
   if (detail::must_record(inputs)) {
     using Places = std::vector<Node::Input>;
     detail::attach(

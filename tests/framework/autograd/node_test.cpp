@@ -70,12 +70,12 @@ TEST_CASE("node: a rule asks for what the step did not save") {
                                  [](const Vjp& v) { return v.input(0); });
   CHECK(error_text<AutogradError>([&] { no_input.sum().backward(); }) ==
         "forgetful backward: its rule asks for input 0, which the step did not save\n"
-        "  hint   record(..., Saves::input0, ...)");
+        "  hint   name it in the Saves that record() is given");
   const Tensor no_output = record("forgetful", x.detach() * 2, {x}, Saves::input0,
                                   [](const Vjp& v) { return v.output(); });
   CHECK(error_text<AutogradError>([&] { no_output.sum().backward(); }) ==
         "forgetful backward: its rule asks for the output, which the step did not save\n"
-        "  hint   record(..., Saves::output, ...)");
+        "  hint   name it in the Saves that record() is given");
 }
 
 TEST_CASE("node: a rule returns what does not fit") {
@@ -138,7 +138,7 @@ TEST_CASE("node: a saved value that was changed in place") {
     const Tensor y = x * z;
     z.mul_(2);
     CHECK(error_text<AutogradError>([&] { y.sum().backward(); }) ==
-          "mul backward: its saved input was changed in place\n"
+          "mul backward: its saved input 1 was changed in place\n"
           "  got    (2,), saved at version 0, now version 1, changed by mul_\n"
           "  hint   change a clone(), or change it after backward()");
   }
@@ -155,7 +155,7 @@ TEST_CASE("node: a saved value that was changed in place") {
     const Tensor y = x * z;
     z.mutable_data<double>()[0] = 5;
     CHECK(error_text<AutogradError>([&] { y.sum().backward(); }) ==
-          "mul backward: its saved input was changed in place\n"
+          "mul backward: its saved input 1 was changed in place\n"
           "  got    (2,), saved at version 0, now version 1, changed by mutable_data\n"
           "  hint   change a clone(), or change it after backward()");
   }
