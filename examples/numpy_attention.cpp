@@ -1,7 +1,7 @@
 // Multi-head attention as a NumPy program writes it: weights of its own, no bias, float64.
 //
-// random::Numpy(42) draws what NumPy draws after numpy.random.seed(42), so output and weights are
-// those of the NumPy program, digit for digit.
+// random::Numpy(42) draws what NumPy draws after numpy.random.seed(42), digit for digit, so output
+// and weights are those of the NumPy program but for the rounding of sums.
 #include <gradus/gradus.h>
 
 #include <iostream>

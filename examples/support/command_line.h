@@ -21,8 +21,9 @@ void add_number(CLI::App& app, const std::string& name, Number& value, Number lo
   const auto check = [=](const std::string& given) {
     Number number{};
     const char* end = given.data() + given.size();
-    const bool whole_text = std::from_chars(given.data(), end, number).ptr == end;
-    if (whole_text && number >= low && number <= high) return std::string();
+    const std::from_chars_result read = std::from_chars(given.data(), end, number);
+    const bool is_number = read.ptr == end && read.ec == std::errc();
+    if (is_number && number >= low && number <= high) return std::string();
     return gradus::text("needs a number from ", low, " to ", high, ", not '", given, "'");
   };
   app.add_option(name, value,

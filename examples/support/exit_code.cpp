@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
 
 namespace examples {
@@ -12,7 +13,10 @@ void require(bool met, const std::string& criterion) {
 
 int run(const std::function<ExitCode()>& program) {
   try {
-    return program();
+    const ExitCode code = program();
+    if (std::cout.flush()) return code;
+    std::fprintf(stderr, "the results could not be written to the standard output\n");
+    return kCriterionMissed;
   } catch (const Failure& failure) {
     std::fprintf(stderr, "%s\n", failure.what());
     return failure.code();

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/autograd/gradcheck.h"
+#include "framework/gradcheck/gradcheck.h"
 #include "layers/module.h"
 #include "tests/support/catch.h"
 #include "tests/support/gradcheck.h"

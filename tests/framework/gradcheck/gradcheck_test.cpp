@@ -14,6 +14,7 @@
 #include "framework/ops/compare.h"
 #include "framework/ops/creation.h"
 #include "framework/ops/dropout.h"
+#include "framework/ops/extreme.h"
 #include "framework/ops/indexing.h"
 #include "framework/ops/masking.h"
 #include "framework/ops/matmul.h"
