@@ -1,4 +1,4 @@
-// Adam.
+// Adam and AdamW.
 #pragma once
 
 #include "framework/optim/optimizer.h"
@@ -10,30 +10,49 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
-  /// Added to the gradient, times the parameter (an L2 penalty, as torch.optim.Adam has it).
+  /// Adam: added to the gradient, times the parameter. AdamW: shrinks the parameter by lr times
+  /// this.
   double weight_decay = 0.0;
+  /// Divides by the largest second moment so far (Reddi, Kale, Kumar, 2018).
+  bool amsgrad = false;
 };
 
-/// Kingma and Ba, "Adam: a method for stochastic optimization", 2015, algorithm 1.
+/// Kingma and Ba, "Adam: a method for stochastic optimization", 2015, algorithm 1; each parameter
+/// counts its own steps. weight_decay is an L2 penalty, as in torch.optim.Adam.
 class Adam : public Optimizer {
  public:
   /// Throws ValueError for options outside their range.
-  explicit Adam(const std::vector<Tensor>& parameters, const AdamOptions& options = {});
+  explicit Adam(const std::vector<Tensor>& parameters, const AdamOptions& options = {})
+      : Adam("Adam", parameters, options, false) {}
 
-  void step() override;
-  double lr() const { return options_.lr; }
-  /// Throws ValueError for a rate below 0.
-  void set_lr(double lr);
+ protected:
+  Adam(const char* name, const std::vector<Tensor>& parameters, const AdamOptions& options,
+       bool decoupled);
 
  private:
   struct Moments {
     Tensor first;
     Tensor second;
-    Index steps = 0;  // a parameter without gradient takes none
+    Tensor largest_second;  // with amsgrad only
+    Index steps = 0;
   };
 
+  void step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) override;
+
   AdamOptions options_;
+  bool decoupled_;
   std::vector<Moments> moments_;  // one per parameter
+};
+
+/// Adam with weight decay decoupled from the gradient (Loshchilov and Hutter, "Decoupled weight
+/// decay regularization", 2019): p shrinks by lr * weight_decay * p before the step.
+class AdamW : public Adam {
+ public:
+  /// The weight decay that torch.optim.AdamW starts from.
+  static constexpr AdamOptions kDefaults{.weight_decay = 1e-2};
+
+  explicit AdamW(const std::vector<Tensor>& parameters, const AdamOptions& options = kDefaults)
+      : Adam("AdamW", parameters, options, true) {}
 };
 
 }  // namespace gradus

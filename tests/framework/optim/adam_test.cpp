@@ -1,8 +1,11 @@
-// Adam: against PyTorch's runs, its formula step by step, and what other libraries got wrong.
+// Adam and AdamW: against PyTorch's runs, its formula step by step, and what other libraries got
+// wrong.
 #include "framework/optim/adam.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,31 +30,36 @@ AdamOptions options_from(const GoldenCase& golden) {
           .beta1 = golden.attrs.at("betas").at(0),
           .beta2 = golden.attrs.at("betas").at(1),
           .eps = golden.attrs.at("eps"),
-          .weight_decay = golden.attrs.at("weight_decay")};
+          .weight_decay = golden.attrs.at("weight_decay"),
+          .amsgrad = golden.attrs.value("amsgrad", false)};
 }
 
-/// One step of Adam from theta, with this gradient.
+/// One step of Adam, or of AdamW, from theta, with this gradient.
+template <class Optimizer = Adam>
 Tensor stepped(double theta, double gradient, const AdamOptions& options, DType dtype = float64) {
   Tensor parameter = leaf({theta}, dtype);
-  Adam adam({parameter}, options);
+  Optimizer adam({parameter}, options);
   parameter.set_grad(tensor({gradient}, dtype));
   adam.step();
   return parameter.detach();
 }
 
-/// Adam as its paper writes it (algorithm 1), with L2 decay, for one number.
+/// Adam as its paper writes it (algorithm 1), with L2 decay, or with that of AdamW, for one number.
 class ByHand {
  public:
-  ByHand(double theta, const AdamOptions& options) : theta_(theta), options_(options) {}
+  ByHand(double theta, const AdamOptions& options, bool decoupled = false)
+      : theta_(theta), options_(options), decoupled_(decoupled) {}
 
   double step(double gradient) {
-    const auto& [lr, beta1, beta2, eps, weight_decay] = options_;
+    const auto& [lr, beta1, beta2, eps, weight_decay, amsgrad] = options_;
     ++t_;
-    const double g = gradient + weight_decay * theta_;
+    if (decoupled_) theta_ -= lr * weight_decay * theta_;
+    const double g = decoupled_ ? gradient : gradient + weight_decay * theta_;
     m_ = beta1 * m_ + (1 - beta1) * g;
     v_ = beta2 * v_ + (1 - beta2) * g * g;
     const double m_hat = m_ / (1 - std::pow(beta1, t_));
-    const double v_hat = v_ / (1 - std::pow(beta2, t_));
+    largest_ = std::max(largest_, v_);
+    const double v_hat = (amsgrad ? largest_ : v_) / (1 - std::pow(beta2, t_));
     theta_ -= lr * m_hat / (std::sqrt(v_hat) + eps);
     return theta_;
   }
@@ -59,8 +67,10 @@ class ByHand {
  private:
   double theta_;
   AdamOptions options_;
+  bool decoupled_;
   double m_ = 0.0;
   double v_ = 0.0;
+  double largest_ = 0.0;
   int t_ = 0;
 };
 
@@ -73,7 +83,6 @@ TEST_CASE("Adam fed PyTorch's gradients takes PyTorch's path", "[adam]") {
   int checked = 0;
   for (GoldenCase& golden : read_manifest(goldens_folder("torch"))) {
     if (golden.family != "adam") continue;
-    if (golden.attrs.value("amsgrad", false)) continue;  // not an option of Gradus's Adam
     load(golden);
     INFO(golden.name);
     std::vector<Tensor> parameters;
@@ -96,7 +105,7 @@ TEST_CASE("Adam fed PyTorch's gradients takes PyTorch's path", "[adam]") {
     }
     ++checked;
   }
-  CHECK(checked == 3);
+  CHECK(checked == 4);
 }
 
 TEST_CASE("Adam with the tape's own gradients takes PyTorch's path", "[adam]") {
@@ -121,23 +130,69 @@ TEST_CASE("Adam with the tape's own gradients takes PyTorch's path", "[adam]") {
 TEST_CASE("Adam is the formula of its paper, decay included", "[adam]") {
   const AdamOptions all[] = {{},
                              {.lr = 0.1, .weight_decay = 0.1},
+                             {.lr = 0.1, .beta2 = 0.5, .weight_decay = 0.1, .amsgrad = true},
                              {.lr = 0.05, .beta1 = 0.5, .beta2 = 0.75, .eps = 0.01},
                              {.lr = 0.2, .beta1 = 0.0, .beta2 = 0.0, .weight_decay = 1.0}};
-  for (const AdamOptions& options : all) {
-    INFO("lr " << options.lr << ", decay " << options.weight_decay);
-    Tensor theta = leaf({{1.0, -2.0, 0.25}});
-    ByHand by_hand[] = {{1.0, options}, {-2.0, options}, {0.25, options}};
-    Adam adam({theta}, options);
-    for (std::uint64_t t = 1; t <= 10; ++t) {
-      const Tensor gradient = random_normal({1, 3}, t);
-      theta.set_grad(gradient);
-      adam.step();
-      for (Index i = 0; i < 3; ++i) {
-        CHECK(theta.at({0, i}) ==
-              Catch::Approx(by_hand[i].step(gradient.at({0, i}))).epsilon(1e-12));
+  for (const bool decoupled : {false, true}) {
+    for (const AdamOptions& options : all) {
+      INFO("lr " << options.lr << ", decay " << options.weight_decay << ", decoupled "
+                 << decoupled);
+      Tensor theta = leaf({{1.0, -2.0, 0.25}});
+      ByHand by_hand[] = {
+          {1.0, options, decoupled}, {-2.0, options, decoupled}, {0.25, options, decoupled}};
+      std::unique_ptr<Adam> adam = decoupled ? std::make_unique<AdamW>(std::vector{theta}, options)
+                                             : std::make_unique<Adam>(std::vector{theta}, options);
+      for (std::uint64_t t = 1; t <= 10; ++t) {
+        const Tensor gradient = random_normal({1, 3}, t);
+        theta.set_grad(gradient);
+        adam->step();
+        for (Index i = 0; i < 3; ++i) {
+          CHECK(theta.at({0, i}) ==
+                Catch::Approx(by_hand[i].step(gradient.at({0, i}))).epsilon(1e-12));
+        }
       }
     }
   }
+}
+
+TEST_CASE("C094: AdamW's decay is decoupled, Adam's is an L2 penalty", "[adam][cases]") {
+  const AdamOptions options{.lr = 0.1, .weight_decay = 0.1};
+  CHECK_THAT(stepped<AdamW>(1, 0, options), HasValues({0.99}));
+  CHECK_THAT(stepped(1, 0, options), HasValues({0.9}, Tolerance{1e-6, 0}));
+  // The decay takes the parameter before the update: 1 - lr wd - lr, not (1 - lr)(1 - lr wd).
+  CHECK_THAT(stepped<AdamW>(1, 1, options), HasValues({0.89}, Tolerance{1e-7, 0}));
+  CHECK_THAT(stepped<AdamW>(1, 0, options, float32), HasValues({0.99}));
+}
+
+TEST_CASE("AdamW starts from PyTorch's decay", "[adam]") {
+  Tensor theta = leaf({1});
+  AdamW adam({theta});
+  theta.set_grad(tensor({0}, float64));
+  adam.step();
+  CHECK(adam.lr() == 1e-3);
+  CHECK_THAT(theta, HasValues({1 - 1e-3 * 1e-2}, exactly));
+}
+
+TEST_CASE("Adam's amsgrad remembers the largest second moment", "[adam]") {
+  Tensor plain = leaf({0});
+  Tensor remembering = leaf({0});
+  Adam first({plain}, {.lr = 0.1, .beta1 = 0, .beta2 = 0.5});
+  Adam second({remembering}, {.lr = 0.1, .beta1 = 0, .beta2 = 0.5, .amsgrad = true});
+  for (const double gradient : {8.0, 1.0, 1.0, 1.0}) {
+    for (const Tensor& theta : {plain, remembering}) theta.set_grad(tensor({gradient}, float64));
+    first.step();
+    second.step();
+  }
+  // v: 32, 16.5, 8.75, 4.875, over 1 - 0.5^t; the steps of amsgrad go on with 32.
+  const auto step = [](double g, double v, double t) {
+    return 0.1 * g / std::sqrt(v / (1 - std::pow(0.5, t)));
+  };
+  CHECK_THAT(plain,
+             HasValues({-step(8, 32, 1) - step(1, 16.5, 2) - step(1, 8.75, 3) - step(1, 4.875, 4)},
+                       Tolerance{1e-7, 0}));
+  CHECK_THAT(remembering,
+             HasValues({-step(8, 32, 1) - step(1, 32, 2) - step(1, 32, 3) - step(1, 32, 4)},
+                       Tolerance{1e-7, 0}));
 }
 
 TEST_CASE("C093: Adam adds epsilon after correcting for the start", "[adam][cases]") {
@@ -184,7 +239,7 @@ TEST_CASE("a step of Adam changes its parameters in place, and the tape notices"
   w.set_grad(tensor({1, 1}, float64));
   adam.step();
   CHECK_THAT(w, HasValues({0.999, 1.999}, Tolerance{1e-6, 0}));
-  CHECK(error_text<AutogradError>([&] { loss.backward(); }).find("changed by Adam::step") !=
+  CHECK(error_text<AutogradError>([&] { loss.backward(); }).find("changed by optimizer step") !=
         std::string::npos);
 }
 
@@ -262,15 +317,20 @@ TEST_CASE("Adam refuses options outside their range", "[adam][errors]") {
   };
   const std::string first = "Adam: an option is outside its range\n  got    ";
   const std::string need = "\n  need   betas in [0, 1), the others at least 0";
-  CHECK(refused({.lr = -1}) ==
-        first + "lr -1, beta1 0.9, beta2 0.999, eps 1e-08, weight_decay 0" + need);
+  CHECK(refused({.lr = -1}) == "optimizer: needs an lr of at least 0, not -1");
+  CHECK(refused({.weight_decay = -1}) ==
+        first + "lr 0.001, beta1 0.9, beta2 0.999, eps 1e-08, weight_decay -1" + need);
   CHECK(refused({.beta1 = 1}) ==
         first + "lr 0.001, beta1 1, beta2 0.999, eps 1e-08, weight_decay 0" + need);
   CHECK(refused({.beta1 = -0.1}).starts_with(first));
   CHECK(refused({.beta2 = 1}).starts_with(first));
   CHECK(refused({.beta2 = -0.1}).starts_with(first));
   CHECK(refused({.eps = -1e-8}).starts_with(first));
-  CHECK(refused({.weight_decay = -1}).starts_with(first));
-  CHECK(refused({.lr = kNaN}).starts_with(first + "lr nan"));
+  CHECK(refused({.lr = kNaN}) == "optimizer: needs an lr of at least 0, not nan");
+  CHECK(refused({.eps = kNaN}).starts_with(first));
   CHECK(refused({.lr = 0, .beta1 = 0, .beta2 = 0, .eps = 0}) == "no error");
+  CHECK(error_text<ValueError>([] { AdamW({leaf({1})}, {.beta2 = 1}); }) ==
+        "AdamW: an option is outside its range\n"
+        "  got    lr 0.001, beta1 0.9, beta2 1, eps 1e-08, weight_decay 0" +
+            need);
 }

@@ -12,19 +12,22 @@ using namespace gradus::testing;
 
 namespace {
 
-/// Plain gradient descent.
+/// Plain gradient descent, and how often it stepped each parameter.
 class Descent : public Optimizer {
  public:
-  Descent(const std::vector<Tensor>& parameters, double lr) : Optimizer(parameters), lr_(lr) {}
-  void step() override {
-    const NoGrad no_grad;
-    for (Tensor& parameter : parameters_) {
-      if (parameter.grad().defined()) parameter.add_(parameter.grad(), -lr_);
-    }
-  }
+  Descent(const std::vector<Tensor>& parameters, double lr)
+      : Optimizer(parameters, lr), steps(this->parameters().size()) {}
+
+  std::vector<int> steps;
 
  private:
-  double lr_;
+  void step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) override {
+    CHECK(parameter.is_contiguous());
+    CHECK(gradient.is_contiguous());
+    const NoGrad no_grad;
+    Tensor(parameter).add_(gradient, -lr());
+    ++steps[i];
+  }
 };
 
 }  // namespace
@@ -38,6 +41,37 @@ TEST_CASE("C096: a parameter listed twice is stepped once", "[optim][cases]") {
   descent.step();
   CHECK_THAT(theta, HasValues({0.9}));
   CHECK_THAT(other, HasValues({1}, exactly));
+  CHECK(descent.steps == std::vector<int>{1, 0});
+}
+
+TEST_CASE("an optimiser steps parameters and gradients of any strides", "[optim]") {
+  const Tensor gradient = tensor({{1, -2, 3}, {-4, 5, -6}}, float64);
+  const Tensor wide = random_normal({2, 7}, 1);
+  const Tensor beside = wide.slice(1, 1, std::nullopt, 2).clone();
+  Tensor parameter = wide.slice(1, 0, 6, 2).requires_grad_();
+  const Tensor want = parameter.detach() - 0.5 * gradient;
+  Descent descent({parameter}, 0.5);
+  parameter.set_grad(stored_transposed(gradient));
+  descent.step();
+  CHECK_THAT(parameter, IsCloseTo(want));
+  CHECK_THAT(wide.slice(1, 1, std::nullopt, 2), IsCloseTo(beside, exactly));
+}
+
+TEST_CASE("an optimiser's rate may change, and is at least 0", "[optim][errors]") {
+  Tensor theta = leaf({1});
+  Descent descent({theta}, 0.1);
+  CHECK(descent.lr() == 0.1);
+  descent.set_lr(0);
+  theta.set_grad(tensor({1}, float64));
+  descent.step();
+  CHECK_THAT(theta, HasValues({1}, exactly));
+  CHECK(error_text<ValueError>([&] { descent.set_lr(-0.5); }) ==
+        "optimizer: needs an lr of at least 0, not -0.5");
+  CHECK(error_text<ValueError>([&] { descent.set_lr(kNaN); }) ==
+        "optimizer: needs an lr of at least 0, not nan");
+  CHECK(descent.lr() == 0);
+  CHECK(error_text<ValueError>([&] { Descent({theta}, -1); }) ==
+        "optimizer: needs an lr of at least 0, not -1");
 }
 
 TEST_CASE("zero_grad drops the gradients of its parameters", "[optim]") {

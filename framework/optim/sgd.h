@@ -1,0 +1,32 @@
+// Stochastic gradient descent.
+#pragma once
+
+#include "framework/optim/optimizer.h"
+
+namespace gradus {
+
+struct SGDOptions {
+  double lr = 1e-3;
+  double momentum = 0.0;
+  /// Share of each new gradient that is left out of the momentum, after the first.
+  double dampening = 0.0;
+  /// Added to the gradient, times the parameter.
+  double weight_decay = 0.0;
+  /// Looks ahead along the momentum (Sutskever et al., 2013); needs momentum and no dampening.
+  bool nesterov = false;
+};
+
+/// p -= lr * (momentum's running sum of gradients), as torch.optim.SGD has it.
+class SGD : public Optimizer {
+ public:
+  /// Throws ValueError for options outside their range.
+  explicit SGD(const std::vector<Tensor>& parameters, const SGDOptions& options = {});
+
+ private:
+  void step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) override;
+
+  SGDOptions options_;
+  std::vector<Tensor> momentum_;  // one per parameter, undefined before its first gradient
+};
+
+}  // namespace gradus
