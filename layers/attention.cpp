@@ -1,5 +1,6 @@
 #include "layers/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "framework/core/error.h"
@@ -32,9 +33,10 @@ void check_operands(const char* layer, const Tensor& query, const Tensor& key, c
   }
 }
 
+/// Of a number however large, those that anyone would have as heads.
 std::string divisors(Index number) {
   std::string list;
-  for (Index d = 1; d <= number; ++d) {
+  for (Index d = 1; d <= std::min<Index>(number, 1024); ++d) {
     if (number % d == 0) list += text(" ", d);
   }
   return list;
@@ -43,17 +45,22 @@ std::string divisors(Index number) {
 MultiHeadAttentionOptions checked(const MultiHeadAttentionOptions& options) {
   const Index width = options.d_model;
   const Index heads = options.n_heads;
+  if (options.kdim < 0 || options.vdim < 0) {
+    throw ValueError(text("MultiHeadAttention: kdim ", options.kdim, " and vdim ", options.vdim,
+                          " must not be negative"));
+  }
   if (width < 1 || heads < 1) {
     throw ValueError(
         text("MultiHeadAttention: d_model ", width, " and n_heads ", heads, " must be at least 1"));
   }
   if (width % heads != 0) {
-    const Index below = width / heads * heads;
+    const auto below = static_cast<std::uint64_t>(width / heads * heads);
     throw ValueError(
         text("MultiHeadAttention: d_model ", width, " cannot be split into ", heads, " heads (",
              width, " = ", heads, "*", width / heads, " + ", width % heads, ")"),
         {.hint = text("heads that fit ", width, ":", divisors(width), "; a d_model that fits ",
-                      heads, " heads: ", below > 0 ? text(below, ", ") : "", below + heads)});
+                      heads, " heads: ", below > 0 ? text(below, ", ") : "",
+                      below + static_cast<std::uint64_t>(heads))});
   }
   return options;
 }
@@ -70,6 +77,7 @@ SingleHeadAttention::SingleHeadAttention(const SingleHeadAttentionOptions& optio
 AttentionOutput SingleHeadAttention::operator()(const Tensor& query, const Tensor& key,
                                                 const Tensor& value,
                                                 const AttentionMask& mask) const {
+  const ModuleScope scope(*this);
   check_operands("SingleHeadAttention", query, key, value, W_q, W_k, W_v);
 
   const Tensor q = W_q(query);  // (B, q, d_model)
@@ -97,6 +105,7 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
 AttentionOutput MultiHeadAttention::operator()(const Tensor& query, const Tensor& key,
                                                const Tensor& value,
                                                const AttentionMask& mask) const {
+  const ModuleScope scope(*this);
   check_operands("MultiHeadAttention", query, key, value, q_linear, k_linear, v_linear);
 
   const Tensor q = split_heads(q_linear(query));  // (B, H, q, d_head)

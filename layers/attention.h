@@ -43,6 +43,8 @@ class SingleHeadAttention : public Module {
     v("W_q", W_q);
     v("W_k", W_k);
     v("W_v", W_v);
+    v("fill_hidden", fill_hidden);
+    v("softmax", softmax);
     v("dropout", dropout);
   }
   std::string description() const override;
@@ -80,6 +82,8 @@ class MultiHeadAttention : public Module {
     v("k_linear", k_linear);
     v("v_linear", v_linear);
     v("out_linear", out_linear);
+    v("fill_hidden", fill_hidden);
+    v("softmax", softmax);
     v("dropout", dropout);
   }
   std::string description() const override;

@@ -8,6 +8,7 @@ namespace gradus {
 
 LayerNorm::LayerNorm(const LayerNormOptions& options)
     : weight(ones(options.normalized_shape).requires_grad_()), eps_(options.eps) {
+  if (!(options.eps >= 0)) throw ValueError(text("LayerNorm: negative eps ", options.eps));
   if (options.bias) bias = zeros(options.normalized_shape).requires_grad_();
 }
 

@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "framework/autograd/no_grad.h"
-#include "framework/core/error.h"
+#include "framework/ops/checks.h"
 
 namespace gradus {
 namespace {
@@ -56,6 +56,19 @@ void for_each_child(const Module& module, F f) {
   const_cast<Module&>(module).visit(walk);
 }
 
+/// The module at work on this thread inside a TapeTrace.
+thread_local const Module* module_at_work = nullptr;
+
+/// What its parent calls a module; the outermost has no name.
+std::string name_within(const Module* parent, const Module& module) {
+  std::string found;
+  if (!parent) return found;
+  for_each_child(*parent, [&](std::string_view name, const Module& child) {
+    if (&child == &module) found = name;
+  });
+  return found;
+}
+
 void print(std::ostream& out, const Module& module, const std::string& indent) {
   out << module.description();
   bool any = false;
@@ -67,9 +80,18 @@ void print(std::ostream& out, const Module& module, const std::string& indent) {
   if (any) out << "\n" << indent << ")";
 }
 
-std::string described(const Tensor& tensor) { return text(tensor.shape(), " ", tensor.dtype()); }
-
 }  // namespace
+
+ModuleScope::ModuleScope(const Module& module) {
+  if (!TapeTrace::is_active()) return;
+  outer_ = module_at_work;
+  part_.emplace(name_within(outer_, module));
+  module_at_work = &module;
+}
+
+ModuleScope::~ModuleScope() {
+  if (part_) module_at_work = outer_;
+}
 
 std::vector<std::pair<std::string, Tensor>> Module::named_parameters() const {
   std::vector<std::pair<std::string, Tensor>> all;
@@ -99,6 +121,9 @@ void Module::train(bool on) {
 }
 
 void Module::to(DType dtype) {
+  if (!is_floating(dtype)) {
+    throw DTypeError(text("to: parameters cannot be ", dtype), {.need = "float32 or float64"});
+  }
   const NoGrad no_grad;
   std::vector<std::pair<Tensor, Tensor>> converted;  // a shared parameter stays shared
   for_each_parameter(*this, [&](const std::string&, Tensor& parameter) {
@@ -138,7 +163,7 @@ void Module::load_state_dict(const StateDict& state) {
   std::string faults;
   for (const auto& [name, parameter] : parameters) {
     const auto entry = state.find(name);
-    if (entry == state.end()) {
+    if (entry == state.end() || !entry->second.defined()) {
       faults += text("\n  missing     ", name, " ", described(parameter));
     } else if (described(entry->second) != described(parameter)) {
       faults += text("\n  differs     ", name, ": given ", described(entry->second),
@@ -146,6 +171,7 @@ void Module::load_state_dict(const StateDict& state) {
     }
   }
   for (const auto& [name, tensor] : state) {
+    if (!tensor.defined()) continue;
     const bool known = std::any_of(parameters.begin(), parameters.end(),
                                    [&, &key = name](const auto& own) { return own.first == key; });
     if (!known) faults += text("\n  unexpected  ", name, " ", described(tensor));

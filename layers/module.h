@@ -13,11 +13,13 @@
 
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "framework/autograd/trace.h"
 #include "framework/core/tensor.h"
 
 namespace gradus {
@@ -91,11 +93,28 @@ class Module {
   bool training_ = true;
 };
 
+/// Adds a module's name to the path that steps remember inside a TapeTrace. A module opens one
+/// where its computation starts: `const ModuleScope scope(*this);`. Free of cost outside a trace.
+class [[nodiscard]] ModuleScope {
+ public:
+  explicit ModuleScope(const Module& module);
+  ModuleScope(const ModuleScope&) = delete;
+  ModuleScope& operator=(const ModuleScope&) = delete;
+  ~ModuleScope();
+
+ private:
+  const Module* outer_ = nullptr;
+  std::optional<PathPart> part_;
+};
+
 /// A module from one tensor to one tensor.
 class Layer : public Module {
  public:
   virtual Tensor forward(const Tensor& x) const = 0;
-  Tensor operator()(const Tensor& x) const { return forward(x); }
+  Tensor operator()(const Tensor& x) const {
+    const ModuleScope scope(*this);
+    return forward(x);
+  }
 };
 
 /// Prints the tree of modules with their names, as PyTorch does.

@@ -11,6 +11,7 @@ namespace {
 
 /// The first rows of the table, as many as x has positions.
 Tensor rows_for(const char* layer, const Tensor& x, const Tensor& table) {
+  check_floating(layer, x);
   if (x.dim() < 2 || x.size(-1) != table.size(1) || x.size(-2) > table.size(0)) {
     throw ShapeError(text(layer, ": x does not fit the table of positions"),
                      {.got = text("x ", described(x)),
@@ -20,15 +21,17 @@ Tensor rows_for(const char* layer, const Tensor& x, const Tensor& table) {
 }
 
 Tensor sines_and_cosines(Index positions, Index width) {
-  std::vector<double> values;
+  Tensor table({positions, width}, float64);
+  if (table.numel() == 0) return table;  // however many positions of no width
+  auto* value = table.mutable_data<double>();
   for (Index p = 0; p < positions; ++p) {
     for (Index feature = 0; feature < width; ++feature) {
       const double pair = static_cast<double>(feature / 2 * 2) / static_cast<double>(width);
       const double angle = static_cast<double>(p) / std::pow(10000.0, pair);
-      values.push_back(feature % 2 == 0 ? std::sin(angle) : std::cos(angle));
+      *value++ = feature % 2 == 0 ? std::sin(angle) : std::cos(angle);
     }
   }
-  return from_vector(values, {positions, width});
+  return table;
 }
 
 }  // namespace

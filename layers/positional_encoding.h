@@ -10,8 +10,8 @@ struct PositionOptions {
   Index d_model;
 };
 
-/// x (B, length, d_model) plus a learned vector per position. Starts from a normal distribution of
-/// deviation 0.02 (as GPT-2). Throws ShapeError for more than max_len positions.
+/// x (..., length, d_model) plus a learned vector per position. Starts from a normal distribution
+/// of deviation 0.02 (as GPT-2). Throws ShapeError for more than max_len positions.
 class LearnedPositions : public Layer {
  public:
   explicit LearnedPositions(const PositionOptions& options);
@@ -23,7 +23,7 @@ class LearnedPositions : public Layer {
   std::string description() const override;
 };
 
-/// x (B, length, d_model) plus sines and cosines of the position: feature 2i is sin(p /
+/// x (..., length, d_model) plus sines and cosines of the position: feature 2i is sin(p /
 /// 10000^(2i/d)), feature 2i+1 the cosine (Vaswani et al., 2017, section 3.5). Nothing to learn or
 /// to save.
 class SinusoidalPositions : public Layer {

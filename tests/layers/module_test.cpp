@@ -282,6 +282,8 @@ TEST_CASE("a module prints as a tree with names", "[module]") {
         "    (k_linear): Linear(4, 4)\n"
         "    (v_linear): Linear(4, 4)\n"
         "    (out_linear): Linear(4, 4)\n"
+        "    (fill_hidden): MaskedFill\n"
+        "    (softmax): Softmax(axis -1)\n"
         "    (dropout): Dropout(0.1)\n"
         "  )\n"
         "  (feed_forward): FeedForward(gelu) (\n"

@@ -11,6 +11,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/creation.h"
+#include "framework/ops/join.h"
 #include "framework/ops/masking.h"
 #include "framework/ops/matmul.h"
 #include "framework/ops/random.h"

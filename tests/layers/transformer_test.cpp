@@ -7,6 +7,7 @@
 #include "framework/core/error.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
+#include "framework/ops/join.h"
 #include "framework/ops/random.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/views.h"
@@ -27,14 +28,16 @@ constexpr const char* kRoles[] = {"q_linear", "k_linear", "v_linear"};
 NamedTensors own_names(const NamedTensors& theirs) {
   NamedTensors own;
   for (const auto& [name, tensor] : theirs) {
-    if (name.starts_with("self_attn.in_proj_")) {
+    const std::string layer = name.substr(0, name.find('.'));  // self_attn, norm1 ...
+    const std::string rest = name.substr(layer.size() + 1);
+    if (rest.starts_with("in_proj_")) {
       const Index rows = tensor.size(0) / 3;
       for (Index i = 0; i < 3; ++i) {
-        own[std::string("self_attn.") + kRoles[i] + "." + name.substr(18)] =
+        own[layer + "." + kRoles[i] + "." + rest.substr(8)] =
             tensor.slice(0, i * rows, (i + 1) * rows);
       }
-    } else if (name.starts_with("self_attn.out_proj.")) {
-      own["self_attn.out_linear." + name.substr(19)] = tensor;
+    } else if (rest.starts_with("out_proj.")) {
+      own[layer + ".out_linear." + rest.substr(9)] = tensor;
     } else if (name.starts_with("linear")) {
       own["feed_forward." + name] = tensor;
     } else {
@@ -44,72 +47,123 @@ NamedTensors own_names(const NamedTensors& theirs) {
   return own;
 }
 
-AttentionMask mask_from(const GoldenCase& golden) {
+/// The masks "src_mask" and "src_key_padding_mask" for "src_", as one.
+AttentionMask mask_from(const GoldenCase& golden, const std::string& prefix) {
   AttentionMask mask;
-  if (golden.inputs.contains("src_mask")) {
-    const Tensor given = golden.inputs.at("src_mask");  // bool, or numbers to be added: 0 and -inf
+  if (golden.inputs.contains(prefix + "mask")) {
+    // bool, or numbers to be added: 0 and -inf
+    const Tensor given = golden.inputs.at(prefix + "mask").detach();
     mask = AttentionMask::hide_where(given.dtype() == boolean ? given : lt(given, -1e30));
   }
-  if (golden.inputs.contains("src_key_padding_mask")) {
-    mask = mask | AttentionMask::padding(golden.inputs.at("src_key_padding_mask"));
+  if (golden.inputs.contains(prefix + "key_padding_mask")) {
+    mask = mask | AttentionMask::padding(golden.inputs.at(prefix + "key_padding_mask"));
   }
   return mask;
 }
 
-TransformerEncoderLayer small_layer(double dropout = 0.0,
-                                    Activation activation = Activation::gelu) {
+TransformerLayerOptions options_from(const GoldenCase& golden) {
+  return {
+      .d_model = golden.attrs.at("d_model"),
+      .n_heads = golden.attrs.at("nhead"),
+      .dim_feedforward = golden.attrs.at("dim_feedforward"),
+      .dropout = golden.attrs.at("dropout"),
+      .activation = golden.attrs.at("activation") == "gelu" ? Activation::gelu : Activation::relu,
+      .layer_norm_eps = golden.attrs.at("layer_norm_eps"),
+      .norm_first = golden.attrs.at("norm_first")};
+}
+
+/// Gives the layer the parameters of the case, by name, as a checkpoint would.
+void load_parameters(Module& layer, const GoldenCase& golden) {
+  layer.to(golden.dtype == "float64" ? float64 : float32);
+  const NamedTensors params = own_names(golden.params);
+  layer.load_state_dict({params.begin(), params.end()});
+}
+
+/// The gradients that backward() left in the layer, against those of the case. A third of in_proj's
+/// is held to the tolerance of the whole, as its neighbours are.
+void check_parameter_gradients(const Module& layer, const GoldenCase& golden) {
+  NamedTensors grads;
+  for (const auto& [name, tensor] : layer.named_parameters()) grads[name] = tensor.grad();
+  for (const auto& [name, want] : golden.grads) {
+    if (!name.starts_with("param.")) continue;
+    INFO(name);
+    std::vector<Tensor> parts;
+    for (const auto& [own, part] : own_names({{name.substr(6), want}})) {
+      parts.push_back(grads.at(own));
+    }
+    const bool stacked = parts.size() == 3;  // by name: k, q, v
+    CHECK_THAT(stacked ? cat({parts[1], parts[0], parts[2]}) : parts[0],
+               IsCloseTo(want, golden.tolerance));
+  }
+}
+
+TransformerEncoderLayer small_layer(double dropout = 0.0, Activation activation = Activation::gelu,
+                                    bool norm_first = true) {
   manual_seed(5);
   TransformerEncoderLayer layer({.d_model = 4,
                                  .n_heads = 2,
                                  .dim_feedforward = 5,
                                  .dropout = dropout,
-                                 .activation = activation});
+                                 .activation = activation,
+                                 .norm_first = norm_first});
+  layer.to(float64);
+  return layer;
+}
+
+TransformerDecoderLayer small_decoder(bool norm_first, double dropout = 0.0) {
+  manual_seed(6);
+  TransformerDecoderLayer layer({.d_model = 4,
+                                 .n_heads = 2,
+                                 .dim_feedforward = 5,
+                                 .dropout = dropout,
+                                 .norm_first = norm_first});
   layer.to(float64);
   return layer;
 }
 
 }  // namespace
 
-TEST_CASE("TransformerEncoderLayer agrees with PyTorch's, norm first", "[transformer]") {
+TEST_CASE("TransformerEncoderLayer agrees with PyTorch's, by parameter names", "[transformer]") {
   int checked = 0;
   for (GoldenCase& golden : read_manifest(goldens_folder("torch"))) {
-    if (golden.family != "encoder_layer" || !golden.attrs.at("norm_first").get<bool>()) continue;
+    if (golden.family != "encoder_layer") continue;
     load(golden);
     INFO(golden.name);
-    TransformerEncoderLayer layer({.d_model = golden.attrs.at("d_model"),
-                                   .n_heads = golden.attrs.at("nhead"),
-                                   .dim_feedforward = golden.attrs.at("dim_feedforward"),
-                                   .dropout = golden.attrs.at("dropout"),
-                                   .activation = golden.attrs.at("activation") == "gelu"
-                                                     ? Activation::gelu
-                                                     : Activation::relu});
-    layer.to(golden.dtype == "float64" ? float64 : float32);
-    const NamedTensors params = own_names(golden.params);
-    layer.load_state_dict({params.begin(), params.end()});
+    TransformerEncoderLayer layer(options_from(golden));
+    load_parameters(layer, golden);
 
     Tensor src = golden.inputs.at("src").detach().requires_grad_();
-    const Tensor y = layer(src, mask_from(golden)).output;
+    const Tensor y = layer(src, mask_from(golden, "src_")).output;
     CHECK_THAT(y, IsCloseTo(golden.outputs.at("y"), golden.tolerance));
     sum(y * golden.cotangents.at("y")).backward();
     CHECK_THAT(src.grad(), IsCloseTo(golden.grads.at("in.src"), golden.tolerance));
-
-    // A third of in_proj's gradient is held to the tolerance of the whole, as its neighbours are.
-    NamedTensors grads;
-    for (const auto& [name, tensor] : layer.named_parameters()) grads[name] = tensor.grad();
-    for (const auto& [name, want] : golden.grads) {
-      if (!name.starts_with("param.")) continue;
-      INFO(name);
-      std::vector<Tensor> parts;
-      for (const auto& [own, part] : own_names({{name.substr(6), want}})) {
-        parts.push_back(grads.at(own));
-      }
-      const bool stacked = parts.size() == 3;  // by name: k, q, v
-      CHECK_THAT(stacked ? cat({parts[1], parts[0], parts[2]}) : parts[0],
-                 IsCloseTo(want, golden.tolerance));
-    }
+    check_parameter_gradients(layer, golden);
     ++checked;
   }
-  CHECK(checked == 3);
+  CHECK(checked == 7);
+}
+
+TEST_CASE("TransformerDecoderLayer agrees with PyTorch's, by parameter names", "[transformer]") {
+  int checked = 0;
+  for (GoldenCase& golden : read_manifest(goldens_folder("torch"))) {
+    if (golden.family != "decoder_layer") continue;
+    load(golden);
+    INFO(golden.name);
+    TransformerDecoderLayer layer(options_from(golden));
+    load_parameters(layer, golden);
+
+    Tensor tgt = golden.inputs.at("tgt").detach().requires_grad_();
+    Tensor memory = golden.inputs.at("memory").detach().requires_grad_();
+    const Tensor y =
+        layer(tgt, memory, mask_from(golden, "tgt_"), mask_from(golden, "memory_")).output;
+    CHECK_THAT(y, IsCloseTo(golden.outputs.at("y"), golden.tolerance));
+    sum(y * golden.cotangents.at("y")).backward();
+    CHECK_THAT(tgt.grad(), IsCloseTo(golden.grads.at("in.tgt"), golden.tolerance));
+    CHECK_THAT(memory.grad(), IsCloseTo(golden.grads.at("in.memory"), golden.tolerance));
+    check_parameter_gradients(layer, golden);
+    ++checked;
+  }
+  CHECK(checked == 5);
 }
 
 TEST_CASE("TransformerEncoderLayer adds attention and a net to the stream", "[transformer]") {
@@ -126,6 +180,91 @@ TEST_CASE("TransformerEncoderLayer adds attention and a net to the stream", "[tr
   CHECK_THAT(layer(stored_transposed(x), mask).output, IsCloseTo(y));
 }
 
+TEST_CASE("TransformerEncoderLayer norms the sum where the norm comes last", "[transformer]") {
+  const TransformerEncoderLayer layer = small_layer(0.0, Activation::relu, false);
+  const Tensor x = random_normal({2, 3, 4}, 1);
+  const AttentionMask mask = AttentionMask::causal(3, 3);
+  const auto [y, weights] = layer(x, mask);
+  const auto [attended, want] = layer.self_attn(x, x, x, mask);
+  const Tensor middle = layer.norm1(x + attended);
+  CHECK_THAT(y, IsCloseTo(layer.norm2(middle + layer.feed_forward(middle))));
+  CHECK_THAT(weights, IsCloseTo(want));
+}
+
+TEST_CASE("TransformerDecoderLayer attends to itself, then to the memory", "[transformer]") {
+  const Tensor x = random_normal({2, 3, 4}, 1);
+  const Tensor memory = random_normal({2, 5, 4}, 2);
+  const AttentionMask causal = AttentionMask::causal(3, 3);
+  const AttentionMask padding = AttentionMask::padding({5, 2}, 5);
+  SECTION("norm first") {
+    const TransformerDecoderLayer layer = small_decoder(true);
+    const auto [y, self_weights, cross_weights] = layer(x, memory, causal, padding);
+    const Tensor seen = layer.norm1(x);
+    const AttentionOutput own = layer.self_attn(seen, seen, seen, causal);
+    const Tensor first = x + own.output;
+    const AttentionOutput cross = layer.multihead_attn(layer.norm2(first), memory, memory, padding);
+    const Tensor second = first + cross.output;
+    CHECK_THAT(y, IsCloseTo(second + layer.feed_forward(layer.norm3(second))));
+    CHECK_THAT(self_weights, IsCloseTo(own.weights));
+    CHECK_THAT(cross_weights, IsCloseTo(cross.weights));
+    CHECK(cross_weights.shape() == Shape{2, 2, 3, 5});
+  }
+  SECTION("norm last") {
+    const TransformerDecoderLayer layer = small_decoder(false);
+    const Tensor y = layer(x, memory, causal, padding).output;
+    const Tensor first = layer.norm1(x + layer.self_attn(x, x, x, causal).output);
+    const Tensor second =
+        layer.norm2(first + layer.multihead_attn(first, memory, memory, padding).output);
+    CHECK_THAT(y, IsCloseTo(layer.norm3(second + layer.feed_forward(second))));
+  }
+}
+
+TEST_CASE("TransformerDecoderLayer lets no later position through, but all of the memory",
+          "[transformer]") {
+  const TransformerDecoderLayer layer = small_decoder(true);
+  const AttentionMask causal = AttentionMask::causal(4, 4);
+  const Tensor x = random_normal({1, 4, 4}, 1);
+  const Tensor memory = random_normal({1, 2, 4}, 2);
+  const Tensor changed = cat({x.slice(1, 0, 3), random_normal({1, 1, 4}, 3)}, 1);
+  const Tensor before = layer(x, memory, causal).output;
+  CHECK_THAT(layer(changed, memory, causal).output.slice(1, 0, 3),
+             IsCloseTo(before.slice(1, 0, 3), exactly));
+  CHECK(difference(layer(x, -memory, causal).output.slice(1, 0, 1), before.slice(1, 0, 1)) != "");
+}
+
+TEST_CASE("TransformerDecoderLayer has right first and second derivatives",
+          "[transformer][gradcheck]") {
+  for (const bool norm_first : {true, false}) {
+    TransformerDecoderLayer layer = small_decoder(norm_first);
+    check_layer_gradients(layer, {random_normal({2, 3, 4}, 1), random_normal({2, 2, 4}, 2)},
+                          [&](const std::vector<Tensor>& x) {
+                            // The second sample sees nothing of the memory.
+                            return layer(x[0], x[1], AttentionMask::causal(3, 3),
+                                         AttentionMask::padding({2, 0}, 2))
+                                .output;
+                          });
+  }
+}
+
+TEST_CASE("TransformerDecoderLayer drops out in training only, and takes empty batches",
+          "[transformer]") {
+  TransformerDecoderLayer layer = small_decoder(true, 0.5);
+  const Tensor x = random_normal({2, 3, 4}, 1);
+  const Tensor memory = random_normal({2, 5, 4}, 2);
+  CHECK(difference(layer(x, memory).output, layer(x, memory).output) != "");
+  layer.eval();
+  CHECK_THAT(layer(x, memory).output, IsCloseTo(small_decoder(true)(x, memory).output, exactly));
+  CHECK(layer(x.slice(0, 0, 0), memory.slice(0, 0, 0)).output.shape() == Shape{0, 3, 4});
+  const Tensor alone = layer(x, memory.slice(1, 0, 0)).output;  // nothing to remember
+  CHECK_THAT(alone, IsCloseTo(layer(x, memory, {}, AttentionMask::padding({0, 0}, 5)).output));
+  CHECK(error_text<ShapeError>([&] {
+          layer(x, zeros({2, 5, 6}, float64));
+        }) ==
+        "MultiHeadAttention: key does not fit\n"
+        "  got    key (2, 5, 6) float64\n"
+        "  need   (batch, length, 4)");
+}
+
 TEST_CASE("TransformerEncoderLayer has right first and second derivatives",
           "[transformer][gradcheck]") {
   const AttentionMask masks[] = {{},
@@ -138,6 +277,11 @@ TEST_CASE("TransformerEncoderLayer has right first and second derivatives",
       return std::vector<Tensor>{output, weights};
     });
   }
+  TransformerEncoderLayer norms_last = small_layer(0.0, Activation::gelu, false);
+  check_layer_gradients(norms_last, {random_normal({2, 3, 4}, 3)},
+                        [&](const std::vector<Tensor>& x) {
+                          return norms_last(x[0], AttentionMask::causal(3, 3)).output;
+                        });
   TransformerEncoderLayer relus = small_layer(0.0, Activation::relu);
   check_layer_gradients(relus, {random_normal({1, 2, 4}, 2)},
                         [&](const std::vector<Tensor>& x) { return relus(x[0]).output; });
