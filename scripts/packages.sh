@@ -4,6 +4,7 @@
 build_packages=(g++ cmake ninja-build libeigen3-dev libcli11-dev)
 test_packages=("${build_packages[@]}" catch2 nlohmann-json3-dev libbenchmark-dev clang-format-14)
 coverage_packages=("${test_packages[@]}" gcovr)
+fuzz_packages=("${test_packages[@]}" clang libclang-rt-14-dev)
 
 say() { printf '==> %s\n' "$*"; }
 
