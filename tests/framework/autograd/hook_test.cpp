@@ -1,0 +1,78 @@
+// Hooks: seeing and replacing a gradient on its way.
+#include "framework/autograd/backward.h"
+#include "framework/autograd/node.h"
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/reduce.h"
+#include "tests/support/catch.h"
+#include "tests/support/tensor_matchers.h"
+#include "tests/support/tensors.h"
+
+using namespace gradus;
+using namespace gradus::testing;
+
+TEST_CASE("hook: sees the whole gradient of a leaf, once for each backward") {
+  const Tensor x = leaf({1, 2});
+  std::vector<Tensor> seen;
+  x.register_hook([&](const Tensor& gradient) {
+    seen.push_back(gradient.clone());
+    return Tensor();
+  });
+  (x * 2 + x * 3).sum().backward();
+  REQUIRE(seen.size() == 1);
+  CHECK_THAT(seen[0], HasValues({5, 5}));
+  CHECK_THAT(x.grad(), HasValues({5, 5}));
+}
+
+TEST_CASE("hook: what it returns goes on in place of the gradient") {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = x * 2;
+  y.register_hook([](const Tensor& gradient) { return gradient * 10; });
+  y.register_hook([](const Tensor& gradient) { return gradient + 1; });
+  CHECK_THAT(gradients({y.sum()}, {x}, {.retain_graph = true})[0], HasValues({22, 22}));
+  CHECK_THAT(gradients({y.sum()}, {y})[0], HasValues({11, 11}));
+}
+
+TEST_CASE("hook: stays when its handle is dropped, and goes when it is removed") {
+  const Tensor x = leaf({1, 2});
+  const HookHandle handle = x.register_hook([](const Tensor& gradient) { return gradient * 2; });
+  x.sum().backward();
+  handle.remove();
+  x.sum().backward();
+  CHECK_THAT(x.grad(), HasValues({3, 3}));
+}
+
+TEST_CASE("hook: a gradient that does not fit, and a tensor that has none") {
+  const Tensor x = leaf({1, 2});
+  x.register_hook([](const Tensor&) { return zeros({3}, float64); });
+  CHECK(error_text<AutogradError>([&] { x.sum().backward(); }) ==
+        "hook on leaf: returned a gradient that does not fit\n"
+        "  got    (3,) float64\n"
+        "  need   (2,) float64");
+  CHECK_THROWS_AS(zeros({1}).register_hook([](const Tensor& g) { return g; }), AutogradError);
+}
+
+TEST_CASE("record: refuses an output that is on the tape, and the wrong number of gradients") {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = x * 2;
+  const auto same = [](const Vjp& v) { return v.grad(); };
+  CHECK(error_text<AutogradError>([&] { record("same", y, {x}, Saves::nothing, same); }) ==
+        "same: its output is on the tape already\n"
+        "  got    (2,) float64, from mul\n"
+        "  hint   compute it off the tape: from detach(), or under NoGrad");
+  const Tensor z = record("many", x.detach(), {x}, Saves::nothing, [](const Vjp& v) {
+    return Gradients{v.grad(), v.grad()};
+  });
+  CHECK(error_text<AutogradError>([&] { z.sum().backward(); }) ==
+        "many backward: its rule returned 2 gradients for 1 input");
+  const Tensor w =
+      record("far", x.detach(), {x}, Saves::nothing, [](const Vjp& v) { return v.input(1); });
+  CHECK(error_text<AutogradError>([&] { w.sum().backward(); }) ==
+        "far backward: its rule asks for input 1 of 1");
+}
+
+TEST_CASE("gradients: the same input twice gives two tensors") {
+  const Tensor x = leaf({1, 2});
+  std::vector<Tensor> both = gradients({(x * x).sum()}, {x, x});
+  both[0].fill_(0);
+  CHECK_THAT(both[1], HasValues({2, 4}));
+}
