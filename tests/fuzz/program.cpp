@@ -105,6 +105,12 @@ Shape Program::shape() {
   const int chosen = byte();
   std::vector<Index> sizes(static_cast<std::size_t>(chosen < 240 ? chosen % 7 : chosen - 236));
   for (Index& each : sizes) each = size();
+  // No elements, beside an axis so long that no loop may count along it.
+  if (chosen >= 224 && chosen < 240 && sizes.size() >= 2) {
+    const std::size_t place = static_cast<std::size_t>(byte()) % sizes.size();
+    sizes[place] = 0;
+    sizes[(place + 1) % sizes.size()] = Index{1} << (chosen % 2 == 0 ? 40 : 57);
+  }
   return Shape(sizes);
 }
 

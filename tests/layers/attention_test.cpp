@@ -622,7 +622,7 @@ TEST_CASE("operands that do not fit attention are errors that name them", "[atte
     CHECK(error_text<DTypeError>([&] {
             single(zeros({2, 3, 8}, float64), zeros({2, 5, 8}), zeros({2, 5, 8}));
           }) ==
-          "matmul: float64 and float32 are not mixed silently\n"
+          "linear: float64 and float32 are not mixed silently\n"
           "  got    x (2, 3, 8) float64, other (8, 8) float32\n"
           "  hint   other.to(float64), or model.to(float64) for gradient checks");
   }

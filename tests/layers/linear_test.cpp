@@ -93,13 +93,13 @@ TEST_CASE("Linear refuses what it cannot map", "[linear][errors]") {
   CHECK(error_text<DTypeError>([&] {
           linear(ones({2, 3}, float64));
         }) ==
-        "matmul: float64 and float32 are not mixed silently\n"
-        "  got    x (2, 3) float64, other (3, 4) float32\n"
+        "linear: float64 and float32 are not mixed silently\n"
+        "  got    x (2, 3) float64, other (4, 3) float32\n"
         "  hint   other.to(float64), or model.to(float64) for gradient checks");
   CHECK(error_text<DTypeError>([&] {
           linear(ones({2, 3}, int64));
         }) ==
-        "matmul: needs a floating tensor, not int64\n"
+        "linear: needs a floating tensor, not int64\n"
         "  got    x (2, 3) int64\n"
         "  hint   x.to(float32)");
 }
