@@ -195,6 +195,7 @@ void add_scaled_into(const Tensor& out, const Tensor& x, double alpha) {
 Tensor packed(const Tensor& x) { return x.is_contiguous() ? x : copy(x, x.dtype()); }
 
 AxisSplit split_at(const Shape& shape, Index axis) {
+  if (shape.contains(0)) return {0, 0, 0};  // nothing to do, however long the other axes
   AxisSplit split{1, 1, 1};
   for (Index i = 0; i < shape.size(); ++i) {
     (i < axis ? split.outer : i == axis ? split.size : split.inner) *= shape[i];
