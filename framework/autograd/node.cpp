@@ -43,22 +43,13 @@ Finding worst_of(const Tensor& tensor) {
   return worst;
 }
 
-IndexList index_of(Index position, const Shape& shape) {
-  IndexList index = shape;
-  for (Index axis = shape.size() - 1; axis >= 0; --axis) {
-    index[axis] = position % shape[axis];
-    position /= shape[axis];
-  }
-  return index;
-}
-
 /// Throws where `result` is worse than what it was computed from.
 void report_not_finite(const std::string& what, const Tensor& result, NotFinite before,
                        const char* path, const std::string& from) {
   const Finding found = worst_of(result);
   if (found.kind <= before) return;
   throw AutogradError(text(what, " turned ", found.kind == NotFinite::nan ? "NaN" : "infinite",
-                           " at ", index_of(found.position, result.shape())),
+                           " at ", unravel_index(found.position, result.shape())),
                       {.got = text(result.shape(), " ", result.dtype(), " from ", from,
                                    before == NotFinite::none ? ", all finite" : ", some infinite",
                                    *path ? text("; in module ", path) : "")});

@@ -49,6 +49,20 @@ Index element_count(const Shape& shape) {
   return shape.contains(0) ? 0 : count;
 }
 
+IndexList unravel_index(Index position, const Shape& shape) {
+  const Index count = element_count(shape);
+  if (position < 0 || position >= count) {
+    throw ValueError(text("unravel_index: position ", position, " is outside ", shape,
+                          ", which has ", count, count == 1 ? " element" : " elements"));
+  }
+  IndexList index = shape;
+  for (Index axis = shape.size() - 1; axis >= 0; --axis) {
+    index[axis] = position % shape[axis];
+    position /= shape[axis];
+  }
+  return index;
+}
+
 Strides contiguous_strides(const Shape& shape) {
   Strides strides = shape;
   Index step = 1;

@@ -57,6 +57,10 @@ using Axes = IndexList;     ///< axis numbers
 /// the count, or its bytes at eight a piece, would overflow.
 Index element_count(const Shape& shape);
 
+/// The index, along each axis, of the element that stands at `position` in row-major order. Throws
+/// ValueError where the shape has no such element.
+IndexList unravel_index(Index position, const Shape& shape);
+
 /// The strides of a row-major tensor without gaps.
 Strides contiguous_strides(const Shape& shape);
 

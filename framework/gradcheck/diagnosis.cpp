@@ -75,7 +75,7 @@ bool is_transposed(const Evidence& evidence, Index a, Index b) {
   Shape turned = evidence.shape;
   std::swap(turned[a], turned[b]);
   for (std::size_t i = 0; i < evidence.size(); ++i) {
-    IndexList source = index_of(turned, i);
+    IndexList source = unravel_index(static_cast<Index>(i), turned);
     std::swap(source[a], source[b]);
     const std::size_t j = nth_of(evidence.shape, source);
     const bool clear = evidence.clear[i] && evidence.clear[j];
@@ -145,9 +145,12 @@ std::string location(const Evidence& evidence, const std::vector<std::size_t>& e
   if (!evidence.elementwise || elements.size() < 2) return "";
   for (Index axis = 0; axis < evidence.shape.size(); ++axis) {
     const Index size = evidence.shape[axis];
-    const Index first = index_of(evidence.shape, elements.front())[axis];
-    const bool one_index = std::ranges::all_of(
-        elements, [&](std::size_t i) { return index_of(evidence.shape, i)[axis] == first; });
+    const auto along_axis = [&](std::size_t i) {
+      return unravel_index(static_cast<Index>(i), evidence.shape)[axis];
+    };
+    const Index first = along_axis(elements.front());
+    const bool one_index =
+        std::ranges::all_of(elements, [&](std::size_t i) { return along_axis(i) == first; });
     const Index slice = static_cast<Index>(evidence.size()) / size;
     if (size > 1 && one_index && slice == count(elements)) {
       return text(", all at index ", first, " of axis ", axis);

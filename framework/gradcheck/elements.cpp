@@ -19,16 +19,6 @@ std::vector<Index> positions_of(const Tensor& x) {
   return positions;
 }
 
-IndexList index_of(const Shape& shape, std::size_t nth) {
-  IndexList index = shape;
-  auto rest = static_cast<Index>(nth);
-  for (Index i = shape.size() - 1; i >= 0; --i) {
-    index[i] = rest % shape[i];
-    rest /= shape[i];
-  }
-  return index;
-}
-
 std::size_t nth_of(const Shape& shape, const IndexList& index) {
   Index nth = 0;
   for (Index i = 0; i < shape.size(); ++i) nth = nth * shape[i] + index[i];
@@ -84,7 +74,7 @@ std::string place_name(const std::vector<std::string>& names, const std::vector<
   for (; nth >= static_cast<std::size_t>(tensors[k].numel()); ++k) {
     nth -= static_cast<std::size_t>(tensors[k].numel());
   }
-  return element_name(names[k], index_of(tensors[k].shape(), nth));
+  return element_name(names[k], unravel_index(static_cast<Index>(nth), tensors[k].shape()));
 }
 
 }  // namespace gradus::checking

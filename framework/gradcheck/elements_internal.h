@@ -14,8 +14,7 @@ using Numbers = std::vector<double>;
 /// For each element in row-major order, its distance from the first one in memory.
 std::vector<Index> positions_of(const Tensor& x);
 
-/// The index of the nth element in row-major order, and the other way round.
-IndexList index_of(const Shape& shape, std::size_t nth);
+/// Where the element at `index` stands in row-major order: unravel_index() the other way round.
 std::size_t nth_of(const Shape& shape, const IndexList& index);
 
 /// "k[0, 2]", "input 1 [0, 2]", and "k" for a tensor without axes.

@@ -64,14 +64,6 @@ class DefaultStream {
   Generator before_;
 };
 
-GradcheckReport empty_report(const GradcheckOptions& options) {
-  return {.seed = options.seed,
-          .step = options.step,
-          .rtol = options.rtol,
-          .atol = options.atol,
-          .max_elements = options.max_elements};
-}
-
 void note_repeated_inputs(const std::vector<Tensor>& inputs, const GradcheckOptions& options,
                           GradcheckReport& report) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -101,6 +93,28 @@ void check_second_order(const GradcheckFunction& function, std::vector<Tensor> i
   Trial(gradient_function(function, count), inputs, options, 2, report).run();
 }
 
+/// Which of the two orders a check is of.
+struct Orders {
+  bool first;
+  bool second;
+};
+
+GradcheckReport check(const GradcheckFunction& function, const std::vector<Tensor>& inputs,
+                      const GradcheckOptions& options, Orders orders) {
+  check_options(options, inputs.size());
+  const EnableGrad grad;
+  const DefaultStream stream;
+  GradcheckReport report{.seed = options.seed,
+                         .step = options.step,
+                         .rtol = options.rtol,
+                         .atol = options.atol,
+                         .max_elements = options.max_elements};
+  note_repeated_inputs(inputs, options, report);
+  if (orders.first) Trial(function, inputs, options, 1, report).run();
+  if (orders.second && report) check_second_order(function, inputs, options, report);
+  return report;
+}
+
 }  // namespace
 
 bool GradcheckReport::passed() const {
@@ -109,25 +123,12 @@ bool GradcheckReport::passed() const {
 
 GradcheckReport gradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inputs,
                           const GradcheckOptions& options) {
-  check_options(options, inputs.size());
-  const EnableGrad grad;
-  const DefaultStream stream;
-  GradcheckReport report = empty_report(options);
-  note_repeated_inputs(inputs, options, report);
-  Trial(function, inputs, options, 1, report).run();
-  if (options.order == 2 && report) check_second_order(function, inputs, options, report);
-  return report;
+  return check(function, inputs, options, {.first = true, .second = options.order == 2});
 }
 
 GradcheckReport gradgradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options) {
-  check_options(options, inputs.size());
-  const EnableGrad grad;
-  const DefaultStream stream;
-  GradcheckReport report = empty_report(options);
-  note_repeated_inputs(inputs, options, report);
-  check_second_order(function, inputs, options, report);
-  return report;
+  return check(function, inputs, options, {.first = false, .second = true});
 }
 
 }  // namespace gradus

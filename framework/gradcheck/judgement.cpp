@@ -81,7 +81,7 @@ void compare(GradcheckInput& row, const std::vector<Pair>& pairs,
   if (*worst < directions) {
     row.worst_direction = static_cast<Index>(*worst);
   } else {
-    row.worst = index_of(row.shape, elements[*worst - directions]);
+    row.worst = unravel_index(static_cast<Index>(elements[*worst - directions]), row.shape);
   }
   describe(row, pairs[*worst]);
 }

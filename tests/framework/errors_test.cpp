@@ -458,6 +458,11 @@ Rows shapes() {
        error<ShapeError>("caller: shapes do not broadcast (2 vs 5 on axis 0)"
                          "\n  got    x (2, 3, 4), other (5, 3, 4)"
                          "\n  need   equal sizes on every axis, counted from the last, or a 1")},
+      {"unravel_index",
+       [] {
+         unravel_index(6, {2, 3});
+       },
+       error<ValueError>("unravel_index: position 6 is outside (2, 3), which has 6 elements")},
       {"checked_axis", [] { checked_axis("caller", 2, 2); }, no_axis_2("caller")},
       {"tensor",
        [] {

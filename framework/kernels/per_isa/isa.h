@@ -52,5 +52,20 @@ void for_any(DType dtype, F f) {
 
 constexpr Index at_least_one(Index value) { return value > 1 ? value : 1; }
 
+/// Sums f(i) for i below size, as numbers of type Sum, in eight independent partial sums.
+template <class Sum, class F>
+Sum sum_over(Index size, F f) {
+  constexpr Index kLanes = 8;
+  Sum lanes[kLanes] = {};
+  Index i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    for (Index lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<Sum>(f(i + lane));
+  }
+  Sum sum = 0;
+  for (const Sum lane : lanes) sum += lane;
+  for (; i < size; ++i) sum += static_cast<Sum>(f(i));
+  return sum;
+}
+
 }  // namespace
 }  // namespace gradus::kernels::GRADUS_ISA

@@ -7,28 +7,14 @@
 namespace gradus::kernels::GRADUS_ISA {
 namespace {
 
-/// Sums f(i) in double, in eight independent partial sums.
-template <class F>
-double sum_over(Index size, F f) {
-  constexpr Index kLanes = 8;
-  double lanes[kLanes] = {};
-  Index i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    for (Index lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<double>(f(i + lane));
-  }
-  double sum = 0;
-  for (const double lane : lanes) sum += lane;
-  for (; i < size; ++i) sum += static_cast<double>(f(i));
-  return sum;
-}
-
 // Two passes with sums in double: the mean of large numbers close together keeps its digits.
 template <class T>
 void normalize_row(Index size, double eps, T* out, T* rstd, const T* x) {
   const double n = static_cast<double>(size);
-  const double mean = sum_over(size, [&](Index i) { return x[i]; }) / n;
+  const double mean = sum_over<double>(size, [&](Index i) { return x[i]; }) / n;
   const auto centred = [&](Index i) { return static_cast<double>(x[i]) - mean; };
-  const double variance = sum_over(size, [&](Index i) { return centred(i) * centred(i); }) / n;
+  const double variance =
+      sum_over<double>(size, [&](Index i) { return centred(i) * centred(i); }) / n;
   const double scale = 1 / std::sqrt(variance + eps);
   for (Index i = 0; i < size; ++i) out[i] = static_cast<T>(centred(i) * scale);
   *rstd = static_cast<T>(scale);
@@ -49,8 +35,9 @@ void normalize(DType dtype, Index rows, Index size, double eps, void* out, void*
 template <class T>
 void normalize_backward_row(Index size, T* dx, const T* g, const T* xhat, T rstd) {
   const double n = static_cast<double>(size);
-  const T mean_g = static_cast<T>(sum_over(size, [&](Index i) { return g[i]; }) / n);
-  const T mean_gx = static_cast<T>(sum_over(size, [&](Index i) { return g[i] * xhat[i]; }) / n);
+  const T mean_g = static_cast<T>(sum_over<double>(size, [&](Index i) { return g[i]; }) / n);
+  const T mean_gx =
+      static_cast<T>(sum_over<double>(size, [&](Index i) { return g[i] * xhat[i]; }) / n);
   for (Index i = 0; i < size; ++i) dx[i] = rstd * (g[i] - mean_g - xhat[i] * mean_gx);
 }
 

@@ -23,21 +23,6 @@ T largest(const T* x, Index size, Index step) {
   return best;
 }
 
-/// Sums f(i) in eight independent partial sums.
-template <class T, class F>
-T sum_over(Index size, F f) {
-  constexpr Index kLanes = 8;
-  T lanes[kLanes] = {};
-  Index i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    for (Index lane = 0; lane < kLanes; ++lane) lanes[lane] += f(i + lane);
-  }
-  T sum = 0;
-  for (const T lane : lanes) sum += lane;
-  for (; i < size; ++i) sum += f(i);
-  return sum;
-}
-
 template <class T>
 void softmax_slice(T* y, const T* x, Index size, Index step, bool hidden_is_zero) {
   const T top = largest(x, size, step);

@@ -50,6 +50,17 @@ TEST_CASE("shape: prints as Python's tuples") {
   CHECK(text(Shape{2, 0, 8}) == "(2, 0, 8)");
 }
 
+TEST_CASE("shape: the index of an element counted in row-major order") {
+  CHECK(unravel_index(0, {}) == IndexList{});
+  CHECK(unravel_index(4, {5}) == IndexList{4});
+  CHECK(unravel_index(0, {2, 3, 4}) == IndexList{0, 0, 0});
+  CHECK(unravel_index(7, {2, 3, 4}) == IndexList{0, 1, 3});
+  CHECK(unravel_index(23, {2, 3, 4}) == IndexList{1, 2, 3});
+  CHECK_THROWS_AS(unravel_index(-1, {2, 3, 4}), ValueError);
+  CHECK_THROWS_AS(unravel_index(24, {2, 3, 4}), ValueError);
+  CHECK_THROWS_AS(unravel_index(0, {2, 0, 4}), ValueError);
+}
+
 TEST_CASE("shape: number of elements") {
   CHECK(element_count({}) == 1);
   CHECK(element_count({2, 3}) == 6);
