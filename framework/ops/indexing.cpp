@@ -16,16 +16,6 @@ namespace {
 
 const Index* index_data(const Tensor& index) { return index.data<Index>(); }
 
-/// The position of element n of a row-major shape.
-Shape position_of(Index n, const Shape& shape) {
-  Shape position = shape;
-  for (Index axis = shape.size() - 1; axis >= 0; --axis) {
-    position[axis] = n % shape[axis];
-    n /= shape[axis];
-  }
-  return position;
-}
-
 /// `packed` is a row-major index tensor.
 void check_indices(const char* op, const Tensor& packed, Index size, const std::string& operand) {
   const Index* data = index_data(packed);

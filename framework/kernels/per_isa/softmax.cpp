@@ -23,18 +23,22 @@ T largest(const T* x, Index size, Index step) {
   return best;
 }
 
-/// Sums f(i) in eight independent partial sums.
+/// Sums f(i) in eight independent partial sums, and those of each stretch in double, so that a long
+/// float32 row does not drift.
 template <class T, class F>
-T sum_over(Index size, F f) {
+double sum_over(Index size, F f) {
   constexpr Index kLanes = 8;
-  T lanes[kLanes] = {};
-  Index i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    for (Index lane = 0; lane < kLanes; ++lane) lanes[lane] += f(i + lane);
+  constexpr Index kStretch = 512;
+  double sum = 0;
+  for (Index i = 0; i < size;) {
+    const Index end = size - i < kStretch ? size : i + kStretch;
+    T lanes[kLanes] = {};
+    for (; i + kLanes <= end; i += kLanes) {
+      for (Index lane = 0; lane < kLanes; ++lane) lanes[lane] += f(i + lane);
+    }
+    for (const T lane : lanes) sum += double{lane};
+    for (; i < end; ++i) sum += double{f(i)};
   }
-  T sum = 0;
-  for (const T lane : lanes) sum += lane;
-  for (; i < size; ++i) sum += f(i);
   return sum;
 }
 
@@ -50,7 +54,7 @@ void softmax_slice(T* y, const T* x, Index size, Index step, bool hidden_is_zero
     }
   }
   for (Index i = 0; i < size; ++i) y[i * step] = vector_math::exp(x[i * step] - top);
-  const T scale = 1 / sum_over<T>(size, [&](Index i) { return y[i * step]; });
+  const T scale = static_cast<T>(1 / sum_over<T>(size, [&](Index i) { return y[i * step]; }));
   for (Index i = 0; i < size; ++i) y[i * step] *= scale;
 }
 
@@ -70,7 +74,8 @@ void softmax(DType dtype, AxisSplit split, void* out, const void* x, bool hidden
 
 template <class T>
 void softmax_backward_slice(T* dx, const T* g, const T* y, Index size, Index step) {
-  const T dot = sum_over<T>(size, [&](Index i) { return g[i * step] * y[i * step]; });
+  const T dot =
+      static_cast<T>(sum_over<T>(size, [&](Index i) { return g[i * step] * y[i * step]; }));
   for (Index i = 0; i < size; ++i) dx[i * step] = y[i * step] * (g[i * step] - dot);
 }
 
@@ -86,8 +91,9 @@ void softmax_backward(DType dtype, AxisSplit split, void* out, const void* g, co
 template <class T>
 void log_softmax_slice(T* y, const T* x, Index size, Index step) {
   const T top = largest(x, size, step);
-  const T sum = sum_over<T>(size, [&](Index i) { return vector_math::exp(x[i * step] - top); });
-  const T log_sum = vector_math::log(sum);
+  const double sum =
+      sum_over<T>(size, [&](Index i) { return vector_math::exp(x[i * step] - top); });
+  const T log_sum = vector_math::log(static_cast<T>(sum));
   for (Index i = 0; i < size; ++i) y[i * step] = (x[i * step] - top) - log_sum;
 }
 
