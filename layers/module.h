@@ -97,7 +97,7 @@ class Module {
 /// where its computation starts: `const ModuleScope scope(*this);`. Free of cost outside a trace.
 class [[nodiscard]] ModuleScope {
  public:
-  explicit ModuleScope(const Module& module);
+  [[nodiscard]] explicit ModuleScope(const Module& module);
   ModuleScope(const ModuleScope&) = delete;
   ModuleScope& operator=(const ModuleScope&) = delete;
   ~ModuleScope();

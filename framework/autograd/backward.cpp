@@ -103,7 +103,13 @@ class Pass {
                                    "{.retain_graph = true} for two losses on one tape"});
     }
     gradients_.assign(step.inputs().size(), Tensor());
+    const std::uint32_t version = gradient.impl().storage->version();
     step.pull_back(Vjp(step, gradient), gradients_);
+    if (gradient.impl().storage->version() != version) {
+      throw AutogradError(text(step.name(), " backward: its rule changed a gradient in place"),
+                          {.got = text(gradient.shape(), ", which other tensors may share"),
+                           .hint = "return another, as in v.grad() * 0.5"});
+    }
     for (std::size_t i = 0; i < gradients_.size(); ++i) {
       const Ref<Node>& input = step.inputs()[i].node;
       if (!input || !gradients_[i].defined() || !follow(*input)) continue;

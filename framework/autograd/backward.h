@@ -15,8 +15,10 @@ struct BackwardOptions {
   bool retain_graph = false;
 };
 
-/// Adds gradients into grad() of every leaf that `root` was computed from. Throws AutogradError
-/// when root requires no gradient, needs a gradient of its own, or its tape was used already.
+/// Adds gradients into grad() of every leaf that `root` was computed from. Threads may do so at the
+/// same time, into the same leaves, and over steps they share where retain_graph keeps these.
+/// Throws AutogradError when root requires no gradient, needs a gradient of its own, or its tape
+/// was used already.
 void backward(const Tensor& root, const BackwardOptions& options = {});
 
 struct GradientsOptions {

@@ -51,6 +51,11 @@ Tensor Function::operator()(const Inputs& inputs) const {
   if (output.impl().ref_count() > 1 || output.requires_grad()) output = output.detach();
   if (!is_floating(output.dtype())) return output;
   return record(name_, output, inputs, parts_->saves, [parts = parts_](const Vjp& v) {
+    if (parts->rules.empty()) {
+      throw AutogradError(text(parts->name, " backward: it has no rules"),
+                          {.hint = "Function({... .rules = {...}}), {nullptr} for an input without "
+                                   "a gradient; or detach() the result"});
+    }
     Gradients gradients(v.input_count());
     for (std::size_t i = 0; i < parts->rules.size(); ++i) {
       const auto& rule = parts->rules[i];

@@ -27,9 +27,9 @@ class Function {
     /// Computes the result; what it does is not recorded.
     std::function<Tensor(const Inputs&)> forward{};
     /// One per input, in order: the gradient of that input from the gradient of the result. Written
-    /// with differentiable ops it can be differentiated again. An empty one, or none, stands for an
-    /// input without a gradient. One that captured the result itself would keep the tape for ever:
-    /// v.output() is it.
+    /// with differentiable ops it can be differentiated again. An empty one, or none beside others,
+    /// stands for an input without a gradient; no rules at all are an error in backward. One that
+    /// captured the result itself would keep the tape for ever: v.output() is it.
     std::vector<std::function<Tensor(const Vjp&)>> rules{};
     /// What the rules may ask for.
     Saves saves = Saves::inputs | Saves::output;

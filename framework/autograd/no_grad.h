@@ -6,10 +6,11 @@ namespace gradus {
 /// True when ops on this thread record themselves (the default).
 bool grad_enabled() noexcept;
 
-/// Sets the mode of this thread until the end of the scope, also when left by an exception.
+/// Sets the mode of this thread until the end of the scope, also when left by an exception. (It is
+/// the constructor's nodiscard that makes g++ warn of NoGrad(); which would end at once.)
 class [[nodiscard]] GradMode {
  public:
-  explicit GradMode(bool enabled) noexcept;
+  [[nodiscard]] explicit GradMode(bool enabled) noexcept;
   GradMode(const GradMode&) = delete;
   GradMode& operator=(const GradMode&) = delete;
   ~GradMode();
@@ -19,10 +20,10 @@ class [[nodiscard]] GradMode {
 };
 
 struct [[nodiscard]] NoGrad : GradMode {
-  NoGrad() noexcept : GradMode(false) {}
+  [[nodiscard]] NoGrad() noexcept : GradMode(false) {}
 };
 struct [[nodiscard]] EnableGrad : GradMode {
-  EnableGrad() noexcept : GradMode(true) {}
+  [[nodiscard]] EnableGrad() noexcept : GradMode(true) {}
 };
 
 }  // namespace gradus

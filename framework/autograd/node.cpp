@@ -145,7 +145,13 @@ void Node::accumulate_gradient(Tensor gradient) {
 Tensor Node::hooked(Tensor gradient) const {
   for (const auto& hook : hooks_) {
     if (!*hook) continue;  // removed
+    const std::uint32_t version = gradient.impl().storage->version();
     const Tensor replacement = (*hook)(gradient);
+    if (gradient.impl().storage->version() != version) {
+      throw AutogradError(text("hook on ", name_, ": changed a gradient in place"),
+                          {.got = text(gradient.shape(), ", which other tensors may share"),
+                           .hint = "return another, as in gradient * 0.5"});
+    }
     if (!replacement.defined()) continue;
     if (!(replacement.shape() == shape_) || replacement.dtype() != dtype_) {
       throw AutogradError(text("hook on ", name_, ": returned a gradient that does not fit"),

@@ -12,7 +12,7 @@ namespace gradus {
 /// module it belongs to, for Tape to show.
 class [[nodiscard]] TapeTrace {
  public:
-  TapeTrace() noexcept;
+  [[nodiscard]] TapeTrace() noexcept;
   TapeTrace(const TapeTrace&) = delete;
   TapeTrace& operator=(const TapeTrace&) = delete;
   ~TapeTrace();
@@ -26,7 +26,7 @@ class [[nodiscard]] TapeTrace {
 /// fault.
 class [[nodiscard]] NanTrace : public TapeTrace {
  public:
-  NanTrace() noexcept;
+  [[nodiscard]] NanTrace() noexcept;
   ~NanTrace();
 
   static bool is_active() noexcept;
@@ -36,7 +36,7 @@ class [[nodiscard]] NanTrace : public TapeTrace {
 /// while a TapeTrace lives.
 class [[nodiscard]] PathPart {
  public:
-  explicit PathPart(const std::string& name);
+  [[nodiscard]] explicit PathPart(const std::string& name);
   PathPart(const PathPart&) = delete;
   PathPart& operator=(const PathPart&) = delete;
   ~PathPart();

@@ -32,7 +32,7 @@ struct MaxResult;
 struct BackwardOptions;
 
 /// Sees a gradient on its way, and returns another in its place, or an undefined tensor to leave
-/// it.
+/// it. It must not change it in place: others may share it.
 using GradientHook = std::function<Tensor(const Tensor& gradient)>;
 
 /// Takes a hook off its tensor again; dropping the handle leaves the hook on.
@@ -174,6 +174,11 @@ class Tensor {
   /// One slice, without its axis; a negative index counts from the back. Throws ValueError.
   Tensor select(Index axis, Index index) const;
   Tensor operator[](Index index) const { return select(0, index); }
+  /// Any sizes and strides over the memory of this tensor, from storage_offset in it, or from its
+  /// own first element. Elements may share a place; their gradients add up. Throws ShapeError and
+  /// ValueError, also where this tensor's own elements share places.
+  Tensor as_strided(const Shape& shape, const Strides& strides,
+                    std::optional<Index> storage_offset = std::nullopt) const;
   /// Itself when row-major without gaps, else such a copy.
   Tensor contiguous() const;
   /// The same numbers as another dtype; itself when it already has it.

@@ -4,6 +4,7 @@
 #include "framework/ops/checks.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/launch.h"
+#include "framework/ops/masking.h"
 
 namespace gradus {
 namespace {
@@ -20,9 +21,9 @@ Pair operands(const char* op, const Tensor& x, const Tensor& other) {
   return broadcast(op, x, other);
 }
 
-/// 1 where a > b, 1/2 where they are equal, 0 elsewhere.
-Tensor share_of_larger(const Tensor& a, const Tensor& b) {
-  return (gt(a, b).to(a.dtype()) + ge(a, b).to(a.dtype())) * 0.5;
+/// g where a > b, g / 2 where they are equal, and 0 elsewhere, be g infinite.
+Tensor share_of_larger(const Tensor& g, const Tensor& a, const Tensor& b) {
+  return masked_fill(where(eq(a, b), g * 0.5, g), logical_not(ge(a, b)), 0.0);
 }
 
 void check_operand(const char* op, const Tensor& x, double number) {
@@ -124,16 +125,16 @@ Tensor maximum(const Tensor& x, const Tensor& other) {
   const auto [a, b] = operands("maximum", x, other);
   return record(
       "maximum", launch::binary(Binary::maximum, a, b), {a, b}, Saves::inputs,
-      [](const Vjp& v) { return v.grad() * share_of_larger(v.input(0), v.input(1)); },
-      [](const Vjp& v) { return v.grad() * share_of_larger(v.input(1), v.input(0)); });
+      [](const Vjp& v) { return share_of_larger(v.grad(), v.input(0), v.input(1)); },
+      [](const Vjp& v) { return share_of_larger(v.grad(), v.input(1), v.input(0)); });
 }
 
 Tensor minimum(const Tensor& x, const Tensor& other) {
   const auto [a, b] = operands("minimum", x, other);
   return record(
       "minimum", launch::binary(Binary::minimum, a, b), {a, b}, Saves::inputs,
-      [](const Vjp& v) { return v.grad() * share_of_larger(v.input(1), v.input(0)); },
-      [](const Vjp& v) { return v.grad() * share_of_larger(v.input(0), v.input(1)); });
+      [](const Vjp& v) { return share_of_larger(v.grad(), v.input(1), v.input(0)); },
+      [](const Vjp& v) { return share_of_larger(v.grad(), v.input(0), v.input(1)); });
 }
 
 Tensor add(const Tensor& x, const Tensor& other, double alpha) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <vector>
 
 namespace gradus {
 
@@ -60,6 +62,36 @@ Axes checked_axes(const char* op, const Axes& axes, Index rank) {
   }
   std::sort(result.begin(), result.end());
   return result;
+}
+
+bool overlaps_itself(const Tensor& x) {
+  if (x.numel() < 2) return false;
+  struct Axis {
+    Index step;
+    Index size;
+  };
+  std::vector<Axis> axes;
+  for (Index i = 0; i < x.dim(); ++i) {
+    if (x.shape()[i] > 1) axes.push_back({std::abs(x.strides()[i]), x.shape()[i]});
+  }
+  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.step < b.step; });
+  // An axis that steps over all that lies before it puts nothing in one place.
+  Index reach = 0;
+  bool apart = true;
+  for (const Axis& axis : axes) {
+    apart = apart && axis.step > reach;
+    reach += axis.step * (axis.size - 1);
+  }
+  if (apart || axes.front().step == 0) return !apart;
+  std::vector<Index> places{0};
+  for (const Axis& axis : axes) {
+    const std::size_t before = places.size();
+    for (Index n = 1; n < axis.size; ++n) {
+      for (std::size_t i = 0; i < before; ++i) places.push_back(places[i] + n * axis.step);
+    }
+  }
+  std::sort(places.begin(), places.end());
+  return std::adjacent_find(places.begin(), places.end()) != places.end();
 }
 
 std::string described(const Tensor& x) { return text(x.shape(), " ", x.dtype()); }

@@ -26,6 +26,9 @@ void check_number(const char* op, const Tensor& x, double number);
 /// ShapeError for one outside the rank or named twice.
 Axes checked_axes(const char* op, const Axes& axes, Index rank);
 
+/// Whether two elements lie in one place, as those that expand() repeats.
+bool overlaps_itself(const Tensor& x);
+
 /// "(2, 3) float32", as errors describe an operand.
 std::string described(const Tensor& x);
 

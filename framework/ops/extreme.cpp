@@ -12,6 +12,7 @@
 #include "framework/ops/creation.h"
 #include "framework/ops/indexing.h"
 #include "framework/ops/launch.h"
+#include "framework/ops/masking.h"
 
 namespace gradus {
 namespace {
@@ -27,7 +28,7 @@ void check_not_empty(const char* op, const Tensor& x, const Axes& axes) {
   }
 }
 
-// y = the largest or smallest of x;  dx = g where x = y, divided by how many they are
+// y = the largest or smallest of x;  dx = g where x = y, divided by how many they are, else 0
 Tensor extreme(const char* op, Extreme which, const Tensor& x, const Axes& wanted, bool keepdim) {
   const Axes axes = checked_axes(op, wanted, x.dim());
   check_not_empty(op, x, axes);
@@ -41,9 +42,10 @@ Tensor extreme(const char* op, Extreme which, const Tensor& x, const Axes& wante
   const Tensor y = finished(found, x.shape(), axes, keepdim);
   return record(op, y, {x}, Saves::output | Saves::input0, [axes, kept](const Vjp& v) {
     const Tensor x0 = v.input(0);
-    const Tensor ties = eq(x0, v.output().reshape(kept).expand(x0.shape()));
-    const Tensor share = ties.to(x0.dtype());
-    return share * (v.grad().reshape(kept) / share.sum(axes, true));
+    const Tensor equal = eq(x0, v.output().reshape(kept).expand(x0.shape()));
+    const Tensor ties = logical_or(equal, isnan(x0));  // NaN wins where there is one
+    const Tensor share = v.grad().reshape(kept) / ties.to(x0.dtype()).sum(axes, true);
+    return masked_fill(share, logical_not(ties), 0.0);
   });
 }
 

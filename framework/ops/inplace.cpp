@@ -7,14 +7,6 @@
 namespace gradus {
 namespace {
 
-/// Two elements in one place would make the result depend on the order of the loop.
-bool overlaps_itself(const Tensor& x) {
-  for (Index axis = 0; axis < x.dim(); ++axis) {
-    if (x.shape()[axis] > 1 && x.strides()[axis] == 0) return true;
-  }
-  return false;
-}
-
 void check_in_place(const char* op, const Tensor& x) {
   if (x.requires_grad() && grad_enabled()) {
     throw AutogradError(text(op, ": a tensor on the tape cannot be changed in place"),
@@ -22,6 +14,7 @@ void check_in_place(const char* op, const Tensor& x) {
                          .hint = "NoGrad no_grad; for an update of a parameter, or the op without "
                                  "its underscore"});
   }
+  // Two elements in one place would make the result depend on the order of the loop.
   if (overlaps_itself(x)) {
     throw ValueError(text(op, ": several elements of x share memory"),
                      {.got = text("x ", described(x), " with strides ", x.strides()),

@@ -1,6 +1,8 @@
 #include "framework/ops/loss.h"
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "framework/ops/checks.h"
 #include "framework/ops/compare.h"
@@ -41,12 +43,18 @@ void check_targets(const char* op, const Tensor& input, const Tensor& target, In
                       .need = "input (N, C), (C) or (N, C, d...), target without the axis C"});
   }
   const Index classes = input.shape()[class_axis_of(input)];
-  for (const Index label : target.to_vector<Index>()) {
-    if (label == ignore_index || (label >= 0 && label < classes)) continue;
-    throw ValueError(text(op, ": target ", label, " is outside 0..", classes - 1),
-                     {.got = text("input ", input.shape(), " (", classes, " classes), target ",
-                                  target.shape(), ", ignore_index ", ignore_index)});
-  }
+  const std::vector<Index> labels = target.to_vector<Index>();
+  const auto is_outside = [&](Index label) {
+    return label != ignore_index && (label < 0 || label >= classes);
+  };
+  const auto first = std::find_if(labels.begin(), labels.end(), is_outside);
+  if (first == labels.end()) return;
+  throw ValueError(
+      text(op, ": target ", *first, " is outside 0..", classes - 1),
+      {.got = text("input ", input.shape(), " (", classes, " classes), target ", target.shape(),
+                   ", first at ", unravel_index(first - labels.begin(), target.shape()), ", ",
+                   std::count_if(first, labels.end(), is_outside), " of ", labels.size(),
+                   " outside; ignore_index ", ignore_index)});
 }
 
 Tensor reduced(const Tensor& loss, Reduction reduction) {
@@ -136,7 +144,10 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
   check_targets("cross_entropy", input, target, options.ignore_index);
   const Labels labels(input, target, options.weight, options.ignore_index);
   const Index axis = class_axis_of(input);
-  const Tensor log_probability = log_softmax(input, axis);
+  // The numbers of an ignored item, NaN perhaps, must not come back in its gradient.
+  const bool cleaned = any(labels.ignored);
+  const Tensor counted = cleaned ? masked_fill(input, labels.ignored.unsqueeze(axis), 0.0) : input;
+  const Tensor log_probability = log_softmax(counted, axis);
 
   Tensor loss = -picked(log_probability, labels.target) * labels.weight;
   if (share > 0) {

@@ -13,64 +13,6 @@
 namespace gradus {
 namespace {
 
-/// `shape` with its -1, if any, worked out. Throws ShapeError unless it has numel elements.
-Shape resolved(const char* op, const Tensor& x, const Shape& wanted) {
-  const auto fail = [&](const std::string& why) {
-    throw ShapeError(text(op, ": ", why), {.got = text("x ", x.shape(), ", shape ", wanted)});
-  };
-  Shape shape = wanted;
-  Index open = -1;
-  Shape known = shape;  // with a 1 in place of the -1
-  for (Index i = 0; i < shape.size(); ++i) {
-    if (shape[i] >= 0) continue;
-    if (shape[i] != -1) fail(text("negative size ", shape[i]));
-    if (open >= 0) fail("only one size may be -1");
-    open = i;
-    known[i] = 1;
-  }
-  const Index count = element_count(known);
-  if (open >= 0) {
-    if (count == 0) fail("-1 could be any size beside a 0");
-    shape[open] = x.numel() / count;
-  }
-  if (count * (open >= 0 ? shape[open] : 1) != x.numel()) {
-    fail(text(x.numel(), " elements do not fill ", wanted));
-  }
-  return shape;
-}
-
-/// Strides with which the storage of x, as it lies, has this shape; none where it has to be copied.
-std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
-  if (x.is_contiguous() || x.numel() == 0) return contiguous_strides(shape);
-  struct Run {  // neighbouring axes that are stepped through evenly
-    Index size;
-    Index step;
-  };
-  std::vector<Run> runs{{1, 1}};
-  for (Index axis = 0; axis < x.dim(); ++axis) {
-    const Index size = x.shape()[axis];
-    const Index step = x.strides()[axis];
-    if (size == 1) continue;
-    if (runs.back().step == step * size) {
-      runs.back() = {runs.back().size * size, step};
-    } else {
-      runs.push_back({size, step});
-    }
-  }
-  // The new axes, from the last, take their elements from the runs; none may straddle two.
-  Strides strides = contiguous_strides(shape);
-  for (Index axis = shape.size() - 1; axis >= 0; --axis) {
-    if (shape[axis] == 1) continue;
-    while (runs.back().size == 1) runs.pop_back();
-    Run& run = runs.back();
-    if (run.size % shape[axis] != 0) return std::nullopt;
-    strides[axis] = run.step;
-    run.step *= shape[axis];
-    run.size /= shape[axis];
-  }
-  return strides;
-}
-
 /// The axes in the order that undoes `axes`.
 Axes inverse(const Axes& axes) {
   Axes result = axes;
@@ -83,37 +25,6 @@ Index clamped(Index bound, Index size) {
 }
 
 }  // namespace
-
-Tensor Tensor::view(const Shape& wanted) const {
-  const Shape shape = resolved("view", *this, wanted);
-  const std::optional<Strides> strides = strides_for(*this, shape);
-  if (!strides) {
-    throw ShapeError(text("view: the strides do not allow ", shape, " without a copy"),
-                     {.got = text("x ", this->shape(), " with strides ", this->strides()),
-                      .hint = "reshape() copies where it must; or contiguous().view(...)"});
-  }
-  return record("view", alias(shape, *strides, impl().offset), {*this}, Saves::nothing,
-                [before = this->shape()](const Vjp& v) { return v.grad().reshape(before); });
-}
-
-Tensor Tensor::reshape(const Shape& wanted) const {
-  const Shape shape = resolved("reshape", *this, wanted);
-  return strides_for(*this, shape) ? view(shape) : contiguous().view(shape);
-}
-
-Tensor Tensor::flatten(Index start_axis, Index end_axis) const {
-  const Index start = checked_axis("flatten", start_axis, dim());
-  const Index end = checked_axis("flatten", end_axis, dim());
-  if (start > end) throw ShapeError(text("flatten: axis ", start, " comes after axis ", end));
-  Shape shape;
-  Index joined = 1;
-  for (Index axis = 0; axis < dim(); ++axis) {
-    if (axis < start || axis > end) shape.push_back(this->shape()[axis]);
-    if (axis >= start && axis <= end) joined *= this->shape()[axis];
-    if (axis == end) shape.push_back(joined);
-  }
-  return reshape(dim() == 0 ? Shape{1} : shape);
-}
 
 Tensor Tensor::permute(const Axes& wanted) const {
   Axes axes;

@@ -1,6 +1,6 @@
 // Views and what goes with them. The views themselves are methods of Tensor
 // (framework/core/tensor.h): view, reshape, flatten, transpose, permute, expand, squeeze,
-// unsqueeze, slice, select, contiguous.
+// unsqueeze, slice, select, as_strided, contiguous.
 #pragma once
 
 #include "framework/core/tensor.h"

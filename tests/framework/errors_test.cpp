@@ -328,6 +328,7 @@ Rows undefined_tensors() {
       {"Tensor::unsqueeze", [] { nothing.unsqueeze(0); }, undefined()},
       {"Tensor::slice", [] { nothing.slice(0, 0); }, undefined()},
       {"Tensor::select", [] { nothing.select(0, 0); }, undefined()},
+      {"Tensor::as_strided", [] { nothing.as_strided({1}, {1}); }, undefined()},
       {"Tensor::contiguous", [] { nothing.contiguous(); }, undefined()},
       {"Tensor::to", [] { nothing.to(float64); }, undefined()},
       {"Tensor::sum", [] { nothing.sum(); }, undefined()},
@@ -785,6 +786,14 @@ Rows shapes() {
        error<ShapeError>("slice: a tensor without axes cannot be sliced")},
       {"Tensor::select", [] { tensor(1).select(0, 0); },
        error<ShapeError>("select: a tensor without axes has nothing to select")},
+      {"Tensor::as_strided",
+       [] {
+         x.as_strided({2, 3}, {1});
+       },
+       error<ShapeError>("as_strided: needs one stride for each axis"
+                         "\n  got    shape (2, 3), strides (1,), offset 0, memory of 6 elements")},
+      {"Tensor::as_strided", [] { x.as_strided({-1}, {1}); },
+       error<ShapeError>("shape: negative size -1 in (-1,)")},
       {"Tensor::copy_", [] { Tensor(x).copy_(zeros({2})); }, no_broadcast("copy_")},
       {"Tensor::copy_", [] { zeros({3}).copy_(x); },
        error<ShapeError>("copy_: the other operand is larger than x"
@@ -1227,13 +1236,15 @@ Rows numbers() {
          nll_loss(x, tensor({0, 3}, int64));
        },
        error<ValueError>("nll_loss: target 3 is outside 0..2"
-                         "\n  got    input (2, 3) (3 classes), target (2,), ignore_index -100")},
+                         "\n  got    input (2, 3) (3 classes), target (2,), first at (1,), "
+                         "1 of 2 outside; ignore_index -100")},
       {"cross_entropy",
        [] {
          cross_entropy(x, tensor({0, -1}, int64));
        },
        error<ValueError>("cross_entropy: target -1 is outside 0..2"
-                         "\n  got    input (2, 3) (3 classes), target (2,), ignore_index -100")},
+                         "\n  got    input (2, 3) (3 classes), target (2,), first at (1,), "
+                         "1 of 2 outside; ignore_index -100")},
       {"cross_entropy", [] { cross_entropy(x, index, {.label_smoothing = std::nan("")}); },
        error<ValueError>("cross_entropy: label_smoothing nan is outside 0..1")},
       {"topk", [] { topk(x, 4); },
@@ -1245,6 +1256,20 @@ Rows numbers() {
       {"Tensor::select", [] { x.select(0, 2); },
        error<ValueError>("select: index 2 is outside -2..1"
                          "\n  got    x (2, 3), axis 0")},
+      {"Tensor::as_strided",
+       [] {
+         x.as_strided({2, 3}, {3, 2});
+       },
+       error<ValueError>(
+           "as_strided: reaches outside the memory of x"
+           "\n  got    shape (2, 3), strides (3, 2), offset 0, memory of 6 elements")},
+      {"Tensor::as_strided",
+       [] {
+         x.expand({2, 2, 3}).as_strided({2}, {1});
+       },
+       error<ValueError>("as_strided: several elements of x share memory"
+                         "\n  got    x (2, 2, 3) float32 with strides (0, 3, 1)"
+                         "\n  hint   contiguous() makes a copy without")},
       {"Tensor::operator[]", [] { x[-3]; },
        error<ValueError>("select: index -3 is outside -2..1"
                          "\n  got    x (2, 3), axis 0")},

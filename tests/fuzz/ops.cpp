@@ -426,6 +426,11 @@ constexpr Operation kOperations[] = {
        const Tensor x = p.tensor();
        p.keep(slice_backward(x, p.shape_like(x), p.integer(), p.integer(), p.integer()));
      }},
+    {"as_strided",
+     [](Program& p) {
+       const Tensor x = p.tensor();
+       p.keep(x.as_strided(p.shape_like(x), p.shape_like(x), p.integer()));
+     }},
     {"contiguous", [](Program& p) { p.keep(p.tensor().contiguous()); }},
     {"clone", [](Program& p) { p.keep(p.tensor().clone()); }},
     {"detach", [](Program& p) { p.keep(p.tensor().detach()); }},

@@ -5,14 +5,18 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/autograd/backward.h"
 #include "framework/autograd/no_grad.h"
 #include "framework/core/error.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/attention.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/creation.h"
 #include "framework/ops/join.h"
@@ -22,6 +26,8 @@
 #include "framework/optim/adam.h"
 #include "tests/layers/layer_checks.h"
 #include "tests/support/catch.h"
+#include "tests/support/finite.h"
+#include "tests/support/mask_forms.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
 
@@ -30,92 +36,24 @@ using namespace gradus::testing;
 
 namespace {
 
-// ---- every form of mask, for two samples and two heads ----
-
-/// Whether a form hides key k from query q of head h of sample b.
-using Hides = std::function<bool(Index b, Index h, Index q, Index k)>;
-
-struct MaskForm {
-  std::string name;
-  AttentionMask mask;
-  Hides hides;
-  Index queries = 3;
-  Index keys = 4;
-  bool of_heads = false;  ///< tells heads apart, so that a single head has no use for it
-};
-
-/// A mask of four sizes with true where `at` says so.
-Tensor mask_of(const Shape& sizes, const Hides& at) {
-  std::vector<bool> values;
-  for (Index b = 0; b < sizes[0]; ++b) {
-    for (Index h = 0; h < sizes[1]; ++h) {
-      for (Index q = 0; q < sizes[2]; ++q) {
-        for (Index k = 0; k < sizes[3]; ++k) values.push_back(at(b, h, q, k));
-      }
-    }
-  }
-  return from_vector(values, sizes);
+/// Every form of mask for three queries and four keys, and causal ones for other sizes.
+std::vector<MaskForm> mask_forms() {
+  std::vector<MaskForm> forms = mask_forms_for(3, 4);
+  const Hides later = [](Index, Index, Index q, Index k) { return k > q; };
+  forms.push_back({"causal", AttentionMask::causal(4, 4), later, 4, 4});
+  forms.push_back(
+      {"causal, more queries, aligned above", AttentionMask::causal(5, 3), later, 5, 3});
+  forms.push_back({"causal, more queries, aligned below: two see nothing",
+                   AttentionMask::causal(5, 3, -2),
+                   [](Index, Index, Index q, Index k) { return k > q - 2; }, 5, 3});
+  return forms;
 }
 
-std::vector<MaskForm> mask_forms() {
-  const auto hide = AttentionMask::hide_where;
-  const auto keep = AttentionMask::keep_where;
-  const auto causal = AttentionMask::causal;
-  const Hides none = [](Index, Index, Index, Index) { return false; };
-  const Hides later = [](Index, Index, Index q, Index k) { return k > q; };
-  const Hides of_qk = [](Index, Index, Index q, Index k) { return (2 * q + k) % 3 == 0; };
-  const Hides of_bqk = [](Index b, Index, Index q, Index k) { return (b + 2 * q + k) % 3 == 0; };
-  const Hides of_bhqk = [](Index b, Index h, Index q, Index k) {
-    return (b + 2 * h + q + k) % 3 == 0;
-  };
-  const Hides of_bk = [](Index b, Index, Index, Index k) { return k > 2 * b; };
-  const Hides one_row = [](Index b, Index h, Index q, Index k) {
-    return (b == 0 && h == 1 && q == 2) || k == 1;
-  };
-  const Hides row_of_both = [](Index, Index, Index q, Index k) { return q == 1 || k == 3; };
-  const auto either = [](const Hides& a, const Hides& b) -> Hides {
-    return [a, b](Index i, Index h, Index q, Index k) { return a(i, h, q, k) || b(i, h, q, k); };
-  };
-  const auto not_any = [](const Hides& a) -> Hides {
-    return [a](Index b, Index h, Index q, Index k) { return !a(b, h, q, k); };
-  };
-  const Tensor qk = mask_of({1, 1, 3, 4}, of_qk).view({3, 4});
-  const Tensor bhqk = mask_of({2, 2, 3, 4}, of_bhqk);
-  const Tensor bk = mask_of({2, 1, 1, 4}, of_bk).view({2, 4});
-
-  return {
-      {"none", {}, none},
-      {"causal", causal(4, 4, 0), later, 4, 4},
-      {"causal, more keys, aligned above", causal(3, 4, 0), later},
-      {"causal, more keys, aligned below", causal(3, 4, 1),
-       [](Index, Index, Index q, Index k) { return k > q + 1; }},
-      {"causal, more queries, aligned above", causal(5, 3, 0), later, 5, 3},
-      {"causal, more queries, aligned below: two see nothing", causal(5, 3, -2),
-       [](Index, Index, Index q, Index k) { return k > q - 2; }, 5, 3},
-      {"hide (q,k)", hide(qk), of_qk},
-      {"keep (q,k)", keep(mask_of({1, 1, 3, 4}, not_any(of_qk)).view({3, 4})), of_qk},
-      {"hide (B,q,k)", hide(mask_of({2, 1, 3, 4}, of_bqk).view({2, 3, 4})), of_bqk},
-      {"keep (B,q,k), int64",
-       keep(mask_of({2, 1, 3, 4}, not_any(of_bqk)).view({2, 3, 4}).to(int64)), of_bqk},
-      {"hide (B,1,q,k)", hide(mask_of({2, 1, 3, 4}, of_bqk)), of_bqk},
-      {"hide (1,q,k)", hide(qk.unsqueeze(0)), of_qk},
-      {"hide (B,H,q,k)", hide(bhqk), of_bhqk, 3, 4, true},
-      {"hide (B,H,q,k), one row of one head closed", hide(mask_of({2, 2, 3, 4}, one_row)), one_row,
-       3, 4, true},
-      {"keep (B,1,1,k), float32", keep(mask_of({2, 1, 1, 4}, not_any(of_bk)).to(float32)), of_bk},
-      {"padding (B,k)", AttentionMask::padding(bk), of_bk},
-      {"padding by lengths", AttentionMask::padding({1, 3}, 4), of_bk},
-      {"padding, one sample empty", AttentionMask::padding({0, 3}, 4),
-       [](Index b, Index, Index, Index k) { return k >= 3 * b; }},
-      {"causal | padding", causal(3, 4, 0) | AttentionMask::padding({2, 4}, 4),
-       either(later, [](Index b, Index, Index, Index k) { return k >= 2 + 2 * b; })},
-      {"padding | (B,H,q,k)", AttentionMask::padding(bk) | hide(bhqk), either(of_bk, of_bhqk), 3, 4,
-       true},
-      {"causal, filled with -1e9", causal(3, 4, 0).with_fill(-1e9), later},
-      {"a row closed with -1e9",
-       hide(mask_of({1, 1, 3, 4}, row_of_both).view({3, 4})).with_fill(-1e9), row_of_both},
-      {"a row closed", hide(mask_of({1, 1, 3, 4}, row_of_both).view({3, 4})), row_of_both},
-  };
+MaskForm mask_form(const std::string& name) {
+  for (const MaskForm& form : mask_forms()) {
+    if (form.name == name) return form;
+  }
+  throw std::out_of_range(name);
 }
 
 // ---- the formula, number by number ----
@@ -250,13 +188,6 @@ MultiHeadAttention plain_attention(Index d_model, Index n_heads, double dropout 
 
 /// Keys whose scores are all 0, for any query.
 Tensor zero_keys(const Tensor& value) { return zeros_like(value); }
-
-bool all_finite(const Tensor& x) {
-  for (const double number : x.to_vector<double>()) {
-    if (!std::isfinite(number)) return false;
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -413,7 +344,7 @@ TEST_CASE("a query that may attend to nothing contributes nothing, to second ord
 // ---- the same numbers by other ways ----
 
 TEST_CASE("strided inputs give what contiguous ones do", "[attention]") {
-  const MaskForm form = mask_forms()[12];
+  const MaskForm form = mask_form("hide (B,H,q,k)");
   const MultiHeadAttention attention = two_heads();
   std::vector<Tensor> x = inputs_for(form, 4);
   std::vector<Tensor> y;
@@ -519,6 +450,155 @@ TEST_CASE("attention prints what it is made of", "[attention]") {
         "  (softmax): Softmax(axis -1)\n"
         "  (dropout): Dropout(0)\n"
         ")");
+}
+
+// ---- sizes of 0 and 1, and rows that see nothing, on every path ----
+
+namespace {
+
+struct Sizes {
+  Index batch;
+  Index queries;
+  Index keys;
+};
+
+/// One way to attend: from query, key and value (B, length, width) to one tensor.
+struct Path {
+  const char* name;
+  Index width;
+  std::function<Tensor(const std::vector<Tensor>&, const AttentionMask&)> attend;
+};
+
+/// The layers with their parameters as they start, and the function with heads two wide.
+std::vector<Path> paths() {
+  const auto many = [](Index d_model, Index n_heads) {
+    manual_seed(7);
+    auto layer = std::make_shared<MultiHeadAttention>(
+        MultiHeadAttentionOptions{.d_model = d_model, .n_heads = n_heads});
+    layer->to(float64);
+    return [layer](const std::vector<Tensor>& x, const AttentionMask& mask) {
+      const auto [output, weights] = (*layer)(x[0], x[1], x[2], mask);
+      return cat({output.flatten(), weights.flatten()});
+    };
+  };
+  const auto single = [](const std::vector<Tensor>& x, const AttentionMask& mask) {
+    const auto [output, weights] = one_head(4)(x[0], x[1], x[2], mask);
+    return cat({output.flatten(), weights.flatten()});
+  };
+  const auto function = [](Index heads) {
+    return [heads](const std::vector<Tensor>& x, const AttentionMask& mask) {
+      const auto split = [heads](const Tensor& t) {
+        return t.view({t.size(0), t.size(1), heads, t.size(2) / heads}).transpose(1, 2);
+      };
+      return scaled_dot_product_attention(split(x[0]), split(x[1]), split(x[2]), {.mask = mask});
+    };
+  };
+  return {{"two heads", 4, many(4, 2)},     {"heads of width 1", 3, many(3, 3)},
+          {"one head", 4, many(4, 1)},      {"a single head", 4, single},
+          {"the function", 4, function(2)}, {"the function, heads of width 1", 3, function(3)}};
+}
+
+/// Masks that fit any sizes: some close every row, or all rows but some.
+std::vector<std::pair<std::string, AttentionMask>> masks_for(const Sizes& n) {
+  return {
+      {"none", {}},
+      {"causal", AttentionMask::causal(n.queries, n.keys)},
+      {"causal, aligned below", AttentionMask::causal(n.queries, n.keys, n.keys - n.queries)},
+      {"nothing seen", AttentionMask::causal(n.queries, n.keys, -n.queries)},
+      {"(B,q,k), all hidden",
+       AttentionMask::hide_where(ones({n.batch, n.queries, n.keys}, boolean))},
+      {"padding, all of it",
+       AttentionMask::padding(std::vector<Index>(static_cast<std::size_t>(n.batch), 0), n.keys)},
+      {"padding | causal", AttentionMask::padding(ones({n.batch, n.keys}, boolean)) |
+                               AttentionMask::causal(n.queries, n.keys)}};
+}
+
+}  // namespace
+
+TEST_CASE("attention to and from nothing or one, and with nothing seen, is finite to second order",
+          "[attention]") {
+  const Sizes all_sizes[] = {{0, 3, 4}, {2, 0, 4}, {2, 3, 0}, {0, 0, 0}, {2, 0, 0},
+                             {2, 1, 1}, {1, 1, 3}, {1, 3, 1}, {2, 3, 4}};
+  for (const Path& path : paths()) {
+    for (const Sizes& n : all_sizes) {
+      for (const auto& [name, mask] : masks_for(n)) {
+        INFO(path.name << ", " << n.batch << " samples, " << n.queries << " queries, " << n.keys
+                       << " keys, mask " << name);
+        const auto attend = [&, &hidden = mask](const std::vector<Tensor>& x) {
+          return path.attend(x, hidden);
+        };
+        check_finite(attend, {random_normal({n.batch, n.queries, path.width}, 1),
+                              random_normal({n.batch, n.keys, path.width}, 2),
+                              random_normal({n.batch, n.keys, path.width}, 3)});
+      }
+    }
+  }
+}
+
+TEST_CASE("attention with nothing seen is zero, and so are its gradients", "[attention]") {
+  const Sizes n{2, 3, 4};
+  for (const auto& [name, mask] : masks_for(n)) {
+    if (name == "none" || name.starts_with("causal")) continue;
+    INFO(name);
+    for (const Path& path : paths()) {
+      INFO(path.name);
+      const auto attend = [&, &hidden = mask](const std::vector<Tensor>& x) {
+        return path.attend(x, hidden);
+      };
+      const std::vector<Tensor> found = check_finite(
+          attend, {random_normal({2, 3, path.width}, 1), random_normal({2, 4, path.width}, 2),
+                   random_normal({2, 4, path.width}, 3)});
+      for (std::size_t i = 1; i < 4; ++i) {
+        CHECK_THAT(found[i], IsCloseTo(zeros_like(found[i]), exactly));
+      }
+    }
+  }
+}
+
+TEST_CASE("a closed row spoils nothing in float32 either, to second order", "[attention]") {
+  for (const MaskForm& form : mask_forms()) {
+    INFO(form.name);
+    MultiHeadAttention attention = two_heads();
+    std::vector<Tensor> x = inputs_for(form, 4);
+    const auto attend = [&](const std::vector<Tensor>& in) {
+      return attended(attention, in, form.mask)[0];
+    };
+    const std::vector<Tensor> want = check_finite(attend, x);
+    attention.to(float32);
+    for (Tensor& input : x) input = input.to(float32);
+    const std::vector<Tensor> got = check_finite(attend, x);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      CHECK_THAT(got[i], IsCloseTo(want[i].to(float32), Tolerance{1e-5, 1e-6}));
+    }
+  }
+}
+
+TEST_CASE("dropping out every weight leaves the output projection's bias, and no gradients",
+          "[attention]") {
+  MultiHeadAttention attention({.d_model = 4, .n_heads = 2, .dropout = 1.0});
+  attention.to(float64);
+  std::vector<Tensor> x{random_normal({2, 3, 4}, 1), random_normal({2, 5, 4}, 2),
+                        random_normal({2, 5, 4}, 3)};
+  for (Tensor& input : x) input.requires_grad_();
+  const auto [output, weights] = attention(x[0], x[1], x[2]);
+  CHECK_THAT(output, IsCloseTo(attention.out_linear.bias.detach().expand({2, 3, 4}), exactly));
+  CHECK_THAT(sum(weights, {-1}), IsCloseTo(ones({2, 2, 3}, float64)));
+  sum(output).backward();
+  for (const Tensor& input : x) CHECK_THAT(input.grad(), IsCloseTo(zeros_like(input), exactly));
+}
+
+TEST_CASE("the weights returned in training add up to 1, whatever was dropped", "[attention]") {
+  for (const MaskForm& form : mask_forms()) {
+    INFO(form.name);
+    MultiHeadAttention dropping({.d_model = 4, .n_heads = 2, .dropout = 0.5});
+    MultiHeadAttention keeping({.d_model = 4, .n_heads = 2});
+    keeping.load_state_dict(dropping.state_dict());
+    dropping.to(float64);
+    keeping.to(float64);
+    const std::vector<Tensor> x = inputs_for(form, 4);
+    CHECK_THAT(attended(dropping, x, form.mask)[1],
+               IsCloseTo(attended(keeping, x, form.mask)[1], exactly));
+  }
 }
 
 // ---- errors ----

@@ -73,6 +73,24 @@ TEST_CASE("Linear starts with PyTorch's numbers", "[linear]") {
              HasValues({0.194090918, -0.0446245782, 0.0134992143}, Tolerance{0, 1e-7}));
 }
 
+TEST_CASE("two equal layers start differently, and a second run as the first", "[linear]") {
+  const auto weights = [] {
+    manual_seed(3);
+    const Linear first(8, 8);
+    const Linear second(8, 8);
+    return std::vector<Tensor>{first.weight.detach(), second.weight.detach(), first.bias.detach(),
+                               second.bias.detach()};
+  };
+  const std::vector<Tensor> run = weights();
+  const std::vector<Tensor> again = weights();
+  CHECK(difference(run[0], run[1]) != "");
+  CHECK(difference(run[2], run[3]) != "");
+  for (std::size_t i = 0; i < run.size(); ++i) CHECK_THAT(again[i], IsCloseTo(run[i], exactly));
+  const Linear unseeded(8, 8);
+  const Linear another(8, 8);
+  CHECK(difference(unseeded.weight.detach(), another.weight.detach()) != "");
+}
+
 TEST_CASE("Linear refuses what it cannot map", "[linear][errors]") {
   const std::string need = "\n  need   in_features of at least 1, out_features of at least 0";
   CHECK(error_text<ValueError>([] { Linear(0, 3); }) ==

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/autograd/backward.h"
 #include "framework/core/error.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
@@ -13,7 +14,9 @@
 #include "framework/ops/views.h"
 #include "tests/layers/layer_checks.h"
 #include "tests/support/catch.h"
+#include "tests/support/finite.h"
 #include "tests/support/goldens.h"
+#include "tests/support/mask_forms.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
 
@@ -285,6 +288,100 @@ TEST_CASE("TransformerEncoderLayer has right first and second derivatives",
   TransformerEncoderLayer relus = small_layer(0.0, Activation::relu);
   check_layer_gradients(relus, {random_normal({1, 2, 4}, 2)},
                         [&](const std::vector<Tensor>& x) { return relus(x[0]).output; });
+}
+
+// ---- every form of mask; sizes of 0 and 1 ----
+
+TEST_CASE("TransformerEncoderLayer has right first and second derivatives under every mask",
+          "[transformer][gradcheck]") {
+  bool norm_first = true;
+  for (const MaskForm& form : mask_forms_for(3, 3)) {
+    INFO(form.name << (norm_first ? ", norm first" : ", norm last"));
+    TransformerEncoderLayer layer = small_layer(0.0, Activation::gelu, norm_first);
+    check_layer_gradients(layer, {random_normal({2, 3, 4}, 1)}, [&](const std::vector<Tensor>& x) {
+      const auto [output, weights] = layer(x[0], form.mask);
+      return std::vector<Tensor>{output, weights};
+    });
+    norm_first = !norm_first;
+  }
+}
+
+TEST_CASE("TransformerDecoderLayer has right first and second derivatives under every mask",
+          "[transformer][gradcheck]") {
+  const std::vector<MaskForm> own = mask_forms_for(3, 3);
+  const std::vector<MaskForm> of_memory = mask_forms_for(3, 4);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const MaskForm& memory_form = of_memory[(i + 7) % of_memory.size()];
+    const bool norm_first = i % 2 == 0;
+    INFO(own[i].name << ", of the memory " << memory_form.name
+                     << (norm_first ? ", norm first" : ", norm last"));
+    TransformerDecoderLayer layer = small_decoder(norm_first);
+    check_layer_gradients(
+        layer, {random_normal({2, 3, 4}, 1), random_normal({2, 4, 4}, 2)},
+        [&](const std::vector<Tensor>& x) {
+          const auto result = layer(x[0], x[1], own[i].mask, memory_form.mask);
+          return std::vector<Tensor>{result.output, result.self_weights, result.cross_weights};
+        });
+  }
+}
+
+TEST_CASE("transformer layers stay finite over nothing, one, and rows that see nothing",
+          "[transformer]") {
+  for (const bool norm_first : {true, false}) {
+    const TransformerEncoderLayer encoder = small_layer(0.0, Activation::gelu, norm_first);
+    const TransformerDecoderLayer decoder = small_decoder(norm_first);
+    for (const Index batch : {0, 1, 2}) {
+      for (const Index length : {0, 1, 3}) {
+        for (const Index hidden_lengths : {0, 1}) {
+          INFO(batch << " samples, length " << length << ", all hidden " << hidden_lengths);
+          const AttentionMask causal =
+              AttentionMask::causal(length, length, hidden_lengths ? -length : 0);
+          const Tensor x = random_normal({batch, length, 4}, 1);
+          check_finite([&](const std::vector<Tensor>& in) { return encoder(in[0], causal).output; },
+                       {x});
+          for (const Index remembered : {0, 1, 4}) {
+            const AttentionMask padding = AttentionMask::padding(
+                full({batch, remembered}, static_cast<double>(hidden_lengths), boolean));
+            check_finite(
+                [&](const std::vector<Tensor>& in) {
+                  return decoder(in[0], in[1], causal, padding).output;
+                },
+                {x, random_normal({batch, remembered, 4}, 2)});
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("transformer layers keep the samples of a batch apart", "[transformer]") {
+  const TransformerEncoderLayer encoder = small_layer();
+  const TransformerDecoderLayer decoder = small_decoder(true);
+  const Tensor x = random_normal({3, 5, 4}, 1);
+  const Tensor memory = random_normal({3, 2, 4}, 2);
+  const Tensor changed = cat({x.slice(0, 0, 2), random_normal({1, 5, 4}, 3)});
+  const Tensor other_memory = cat({memory.slice(0, 0, 2), random_normal({1, 2, 4}, 4)});
+  CHECK_THAT(encoder(changed).output.slice(0, 0, 2),
+             IsCloseTo(encoder(x).output.slice(0, 0, 2), exactly));
+  CHECK_THAT(decoder(changed, other_memory).output.slice(0, 0, 2),
+             IsCloseTo(decoder(x, memory).output.slice(0, 0, 2), exactly));
+  CHECK(difference(encoder(changed).output[2], encoder(x).output[2]) != "");
+}
+
+TEST_CASE("under a causal mask no output of a transformer layer depends on a later position",
+          "[transformer]") {
+  const AttentionMask causal = AttentionMask::causal(4, 4);
+  Tensor x = random_normal({1, 4, 4}, 1).requires_grad_();
+  const Tensor outputs[] = {small_layer()(x, causal).output,
+                            small_layer(0.0, Activation::relu, false)(x, causal).output,
+                            small_decoder(true)(x, random_normal({1, 2, 4}, 2), causal).output};
+  for (const Tensor& y : outputs) {
+    for (Index t = 0; t < 4; ++t) {
+      const Tensor gradient = gradients({sum(y.select(1, t))}, {x}, {.retain_graph = true})[0];
+      const Tensor later = gradient.slice(1, t + 1);
+      CHECK_THAT(later, IsCloseTo(zeros_like(later), exactly));
+    }
+  }
 }
 
 TEST_CASE("TransformerEncoderLayer lets no later position through a causal mask", "[transformer]") {

@@ -214,6 +214,16 @@ std::vector<OpRow> rows() {
       },
       {{{3, 2}}}, {{0, 2}}, {0, 8});
   row("select", "", [](const Inputs& in) { return in[0].select(1, -2); }, {x234}, none, {0, 4});
+  row("as_strided", "a window of three, step by step",
+      [](const Inputs& in) {
+        return in[0].contiguous().as_strided({in[0].size(0), 3, 3}, {5, 1, 1});
+      },
+      {{{2, 5}}}, {{0, 5}}, {0, 3, 3});
+  row("as_strided", "with gaps, the axes turned",
+      [](const Inputs& in) {
+        return in[0].contiguous().as_strided({2, in[0].size(0)}, {3, 7});
+      },
+      {{{3, 7}}}, {{0, 7}}, {2, 0});
   row("clone", "", [](const Inputs& in) { return in[0].clone(); }, {x34}, {{0, 3}}, {0, 3});
   row("to", "",
       [](const Inputs& in) { return in[0].to(float32).to(float64).to(float32).to(in[0].dtype()); },

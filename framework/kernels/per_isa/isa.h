@@ -52,18 +52,22 @@ void for_any(DType dtype, F f) {
 
 constexpr Index at_least_one(Index value) { return value > 1 ? value : 1; }
 
-/// Sums f(i) for i below size, as numbers of type Sum, in eight independent partial sums.
-template <class Sum, class F>
-Sum sum_over(Index size, F f) {
+/// Sums f(i) for i below size: stretches of them as numbers of type Part, in eight independent
+/// sums, and the stretches in double, so that a long float32 row does not drift.
+template <class Part, class F>
+double sum_over(Index size, F f) {
   constexpr Index kLanes = 8;
-  Sum lanes[kLanes] = {};
-  Index i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    for (Index lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<Sum>(f(i + lane));
+  constexpr Index kStretch = 512;
+  double sum = 0;
+  for (Index i = 0; i < size;) {
+    const Index end = size - i < kStretch ? size : i + kStretch;
+    Part lanes[kLanes] = {};
+    for (; i + kLanes <= end; i += kLanes) {
+      for (Index lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<Part>(f(i + lane));
+    }
+    for (const Part lane : lanes) sum += double{lane};
+    for (; i < end; ++i) sum += static_cast<double>(f(i));
   }
-  Sum sum = 0;
-  for (const Sum lane : lanes) sum += lane;
-  for (; i < size; ++i) sum += static_cast<Sum>(f(i));
   return sum;
 }
 

@@ -7,12 +7,14 @@
 namespace gradus::kernels::GRADUS_ISA {
 namespace {
 
-// Two passes with sums in double: the mean of large numbers close together keeps its digits.
+// Two passes with sums in double, of distances from the first element: large numbers close together
+// keep their digits, and equal ones become 0.
 template <class T>
 void normalize_row(Index size, double eps, T* out, T* rstd, const T* x) {
   const double n = static_cast<double>(size);
-  const double mean = sum_over<double>(size, [&](Index i) { return x[i]; }) / n;
-  const auto centred = [&](Index i) { return static_cast<double>(x[i]) - mean; };
+  const auto from_first = [&](Index i) { return static_cast<double>(x[i]) - double{x[0]}; };
+  const double mean = sum_over<double>(size, from_first) / n;
+  const auto centred = [&](Index i) { return from_first(i) - mean; };
   const double variance =
       sum_over<double>(size, [&](Index i) { return centred(i) * centred(i); }) / n;
   const double scale = 1 / std::sqrt(variance + eps);

@@ -35,7 +35,7 @@ void softmax_slice(T* y, const T* x, Index size, Index step, bool hidden_is_zero
     }
   }
   for (Index i = 0; i < size; ++i) y[i * step] = vector_math::exp(x[i * step] - top);
-  const T scale = 1 / sum_over<T>(size, [&](Index i) { return y[i * step]; });
+  const T scale = static_cast<T>(1 / sum_over<T>(size, [&](Index i) { return y[i * step]; }));
   for (Index i = 0; i < size; ++i) y[i * step] *= scale;
 }
 
@@ -55,7 +55,8 @@ void softmax(DType dtype, AxisSplit split, void* out, const void* x, bool hidden
 
 template <class T>
 void softmax_backward_slice(T* dx, const T* g, const T* y, Index size, Index step) {
-  const T dot = sum_over<T>(size, [&](Index i) { return g[i * step] * y[i * step]; });
+  const T dot =
+      static_cast<T>(sum_over<T>(size, [&](Index i) { return g[i * step] * y[i * step]; }));
   for (Index i = 0; i < size; ++i) dx[i * step] = y[i * step] * (g[i * step] - dot);
 }
 
@@ -71,8 +72,9 @@ void softmax_backward(DType dtype, AxisSplit split, void* out, const void* g, co
 template <class T>
 void log_softmax_slice(T* y, const T* x, Index size, Index step) {
   const T top = largest(x, size, step);
-  const T sum = sum_over<T>(size, [&](Index i) { return vector_math::exp(x[i * step] - top); });
-  const T log_sum = vector_math::log(sum);
+  const double sum =
+      sum_over<T>(size, [&](Index i) { return vector_math::exp(x[i * step] - top); });
+  const T log_sum = vector_math::log(static_cast<T>(sum));
   for (Index i = 0; i < size; ++i) y[i * step] = (x[i * step] - top) - log_sum;
 }
 

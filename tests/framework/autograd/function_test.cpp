@@ -90,6 +90,22 @@ TEST_CASE("function: an input without a rule gets no gradient", "[function]") {
   }
 }
 
+TEST_CASE("function: an op without any rule is an error where backward meets it", "[function]") {
+  const Tensor x = leaf({1, 2});
+  const Function halved = made_of([](const Inputs& in) { return in[0] * 0.5; });
+  const Tensor y = halved({x * 3});
+  CHECK(y.to_vector<double>() == std::vector<double>{1.5, 3});
+  const std::string want =
+      "made backward: it has no rules\n"
+      "  hint   Function({... .rules = {...}}), {nullptr} for an input without a gradient; or "
+      "detach() the result";
+  CHECK(error_text<AutogradError>([&] { y.sum().backward(); }) == want);
+  CHECK(error_text<AutogradError>([&] { gradients({y.sum()}, {x}); }) == want);
+  CHECK_FALSE(x.grad().defined());
+  const NoGrad no_grad;
+  CHECK_NOTHROW(halved({x}));
+}
+
 TEST_CASE("function: rules of inputs that want no gradient are not run", "[function]") {
   int calls = 0;
   const auto rule = [&calls](const Vjp& v) {

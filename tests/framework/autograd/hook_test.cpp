@@ -76,3 +76,26 @@ TEST_CASE("gradients: the same input twice gives two tensors") {
   both[0].fill_(0);
   CHECK_THAT(both[1], HasValues({2, 4}));
 }
+
+// The two leaves of a sum are handed one gradient.
+TEST_CASE("hook: a gradient changed in place is an error, for others may share it") {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = leaf({3, 4});
+  const Tensor g = tensor({1, 2}, float64);
+  const auto halve = [](const Tensor& gradient) {
+    Tensor same = gradient;
+    return same.mul_(0.5);
+  };
+  const HookHandle hook = x.register_hook(halve);
+  CHECK(error_text<AutogradError>([&] { (x + y).backward({.gradient = g}); }) ==
+        "hook on leaf: changed a gradient in place\n"
+        "  got    (2,), which other tensors may share\n"
+        "  hint   return another, as in gradient * 0.5");
+  hook.remove();
+  const Tensor z = record("halved", x.detach() * 0.5, {x}, Saves::nothing,
+                          [&](const Vjp& v) { return halve(v.grad()); });
+  CHECK(error_text<AutogradError>([&] { (z + y).backward({.gradient = g}); }) ==
+        "halved backward: its rule changed a gradient in place\n"
+        "  got    (2,), which other tensors may share\n"
+        "  hint   return another, as in v.grad() * 0.5");
+}

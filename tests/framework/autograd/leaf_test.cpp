@@ -1,8 +1,13 @@
 // Leaves of the tape, and what Tensor says of its place there.
+#include <functional>
+#include <utility>
+#include <vector>
+
 #include "framework/autograd/backward.h"
 #include "framework/autograd/no_grad.h"
 #include "framework/autograd/node.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/join.h"
 #include "framework/ops/reduce.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
@@ -145,4 +150,50 @@ TEST_CASE("grad: copies of a handle are one leaf, other tensors are not") {
   (same * 2).sum().backward();
   CHECK_THAT(x.grad(), HasValues({2, 2}));
   CHECK_FALSE(x.detach().grad().defined());
+}
+
+TEST_CASE("grad: no op hands one gradient to two leaves, by backward or by gradients()") {
+  using Op = std::function<Tensor(const Tensor&, const Tensor&)>;
+  const std::pair<const char*, Op> ops[] = {
+      {"add", [](const Tensor& a, const Tensor& b) { return a + b; }},
+      {"sub of a negative", [](const Tensor& a, const Tensor& b) { return a - (-b); }},
+      {"views",
+       [](const Tensor& a, const Tensor& b) {
+         return a.view({2, 1}) + b.unsqueeze(1);
+       }},
+      {"transposes",
+       [](const Tensor& a, const Tensor& b) {
+         return a.view({1, 2}).transpose(0, 1) + b.view({1, 2}).transpose(0, 1);
+       }},
+      {"clones", [](const Tensor& a, const Tensor& b) { return a.clone() + b.clone(); }},
+      {"sums, spread out again",
+       [](const Tensor& a, const Tensor& b) { return a.sum() + b.sum(); }},
+      {"cat",
+       [](const Tensor& a, const Tensor& b) {
+         return cat({a, b});
+       }},
+      {"stack",
+       [](const Tensor& a, const Tensor& b) {
+         return stack({a, b});
+       }},
+      {"expand", [](const Tensor& a, const Tensor& b) {
+         return a.expand({3, 2}) + b;
+       }}};
+  for (const auto& [name, op] : ops) {
+    INFO(name);
+    const Tensor a = leaf({1, 2});
+    const Tensor b = leaf({3, 4});
+    const Tensor y = op(a, b);
+    const Tensor g = ones(y.shape(), float64);
+    std::vector<Tensor> found = gradients({y}, {a, b}, {.grad_outputs = {g}, .retain_graph = true});
+    const Tensor untouched = found[1].clone();
+    found[0].mul_(0.5);
+    CHECK_THAT(found[1], IsCloseTo(untouched, exactly));
+    y.backward({.gradient = g});
+    Tensor of_a = a.grad();
+    of_a.mul_(0.5);
+    CHECK_THAT(b.grad(), IsCloseTo(untouched, exactly));
+    CHECK_THAT(a.grad(), IsCloseTo(of_a, exactly));
+    CHECK_THAT(g, IsCloseTo(ones(y.shape(), float64), exactly));
+  }
 }

@@ -254,3 +254,26 @@ TEST_CASE("node: saved values go with backward, the tape's shape stays") {
   CHECK(y.impl().node->inputs().size() == 2);
   CHECK(y.impl().node->inputs()[0].node == x.impl().node);
 }
+
+// Holding a value's memory, one sees whether a step still does.
+TEST_CASE("node: nothing outlives its iteration, with backward or without") {
+  const Tensor x = random_normal({4, 5}, 1).requires_grad_();
+  const std::uint32_t of_x = x.impl().storage->ref_count();
+  for (int i = 0; i < 1000; ++i) {
+    Ref<Storage> memory[3];
+    {
+      const Tensor e = exp(x);
+      const Tensor y = softmax(e, 1);
+      const Tensor z = dropout(sqrt(y), 0.5);
+      memory[0] = e.impl().storage;
+      memory[1] = y.impl().storage;
+      memory[2] = z.impl().storage;
+      if (i % 3 == 1) z.sum().backward();
+      if (i % 3 == 2) gradients({z.sum()}, {x}, {.create_graph = true});
+    }
+    x.zero_grad();
+    bool all_freed = holders(x) == 1 && x.impl().storage->ref_count() == of_x;
+    for (const Ref<Storage>& held : memory) all_freed = all_freed && held->ref_count() == 1;
+    REQUIRE(all_freed);
+  }
+}

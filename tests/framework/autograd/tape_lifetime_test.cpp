@@ -5,16 +5,20 @@
 #include <malloc.h>
 #endif
 
+#include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "framework/autograd/backward.h"
 #include "framework/autograd/no_grad.h"
 #include "framework/autograd/node.h"
+#include "framework/autograd/trace.h"
+#include "framework/core/parallel.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/dropout.h"
 #include "framework/ops/loss.h"
@@ -23,6 +27,7 @@
 #include "framework/ops/reduce.h"
 #include "framework/ops/softmax.h"
 #include "framework/ops/unary.h"
+#include "layers/attention.h"
 #include "tests/support/child.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
@@ -120,6 +125,43 @@ TEST_CASE("tape lifetime: a chain of a million steps on a small stack") {
     });
     CHECK(x.grad().item() > 0);
   }
+  SECTION("through views, each of the one before") {
+    on_small_stack([&] {
+      Tensor y = x;
+      for (int i = 0; i < kMillion / 5; ++i) y = y.unsqueeze(0).squeeze(0);
+      y.backward();
+    });
+    CHECK_THAT(x.grad(), HasValues(1));
+  }
+  SECTION("a gradient on the tape, and its own, dropped with all that they saved") {
+    Tensor second;
+    on_small_stack([&] {
+      Tensor y = x;
+      for (int i = 0; i < kMillion / 20; ++i) y = tanh(y);
+      const Tensor first = gradients({y}, {x}, {.create_graph = true})[0];
+      second = gradients({first}, {x})[0];
+    });
+    CHECK(second.item() < 0);
+  }
+  SECTION("stopped by an exception while it is built, and again in backward") {
+    const auto build = [&] {
+      Tensor y = x;
+      for (int i = 0;; ++i) y = i < kMillion ? y + 1 : y + zeros({2, 3}).view({7});
+    };
+    CHECK_THROWS_AS(on_small_stack(build), ShapeError);
+    const auto run = [&] {
+      const HookHandle hook = x.register_hook(
+          [](const Tensor&) -> Tensor { throw std::runtime_error("at the far end"); });
+      try {
+        long_chain(x).backward();
+      } catch (...) {
+        hook.remove();
+        throw;
+      }
+    };
+    CHECK_THROWS_AS(on_small_stack(run), std::runtime_error);
+    CHECK_FALSE(x.grad().defined());
+  }
   CHECK(x.impl().node->ref_count() == 1);
 }
 
@@ -149,6 +191,38 @@ TEST_CASE("tape lifetime: eight threads hand their gradients over at the same ti
   }
   for (std::thread& thread : threads) thread.join();
   CHECK_THAT(weight.grad(), HasValues(8 * each, exactly));
+}
+
+TEST_CASE("tape lifetime: eight threads go back over one tape that is kept") {
+  const Tensor weight = leaf({1, 2});
+  const Tensor trunk = exp(weight * 0) * weight;  // its steps are shared by all
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&trunk] {
+      for (int i = 0; i < 200; ++i) (trunk * 1).sum().backward({.retain_graph = true});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK_THAT(weight.grad(), HasValues({1600, 1600}, exactly));
+}
+
+TEST_CASE("tape lifetime: threads that read one model in eval get the same numbers") {
+  manual_seed(1);
+  MultiHeadAttention model({.d_model = 16, .n_heads = 4, .dropout = 0.5});
+  model.eval();
+  const Tensor x = random_normal({4, 6, 16}, 2, float32);
+  const AttentionMask mask = AttentionMask::causal(6, 6) | AttentionMask::padding({6, 3, 0, 1}, 6);
+  const Tensor want = model(x, x, x, mask).output.detach();
+  std::vector<Tensor> found(8);
+  std::vector<std::thread> threads;
+  for (Tensor& place : found) {
+    threads.emplace_back([&] {
+      const NoGrad no_grad;
+      for (int i = 0; i < 20; ++i) place = model(x, x, x, mask).output;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Tensor& output : found) CHECK_THAT(output, IsCloseTo(want, exactly));
 }
 
 TEST_CASE("tape lifetime: threads that share a model do not disturb each other") {
@@ -194,6 +268,59 @@ TEST_CASE("tape lifetime: tapes that outlive main are freed in peace") {
   const ChildResult child = run_child("GRADUS_NUM_THREADS=4", "[.exit-child]");
   INFO(child.output);
   CHECK(child.exit_code == 0);
+}
+
+// Other ends of a process, each run by the test below: main returns, or exit() is called where the
+// library is in the middle of something.
+TEST_CASE("tape lifetime: main returns", "[.exit-return]") {
+  if (!is_child()) return;
+  global_with_history = softmax(exp(ones({2, 3}).requires_grad_()), 1);
+  held_by_thread = matmul(global_with_history, global_with_history.transpose(0, 1));
+  std::thread([] { held_by_thread = exp(global_with_history); }).join();
+}
+
+TEST_CASE("tape lifetime: exits in backward, in a trace", "[.exit-backward]") {
+  if (!is_child()) return;
+  const NanTrace trace;
+  Tensor x = ones({2, 3}).requires_grad_();
+  x.register_hook([](const Tensor&) -> Tensor { std::exit(0); });
+  global_with_history = exp(x);
+  global_with_history.sum().backward();
+}
+
+TEST_CASE("tape lifetime: exits in a chunk of a kernel", "[.exit-chunk]") {
+  if (!is_child()) return;
+  global_with_history = exp(ones({2, 3}).requires_grad_());
+  parallel_for(64, 1, [](Index begin, Index) {
+    if (begin == 0) std::exit(0);
+  });
+}
+
+TEST_CASE("tape lifetime: exits while another thread works", "[.exit-busy]") {
+  if (!is_child()) return;
+  global_with_history = exp(ones({2, 3}).requires_grad_());
+  static std::atomic<int> rounds = 0;
+  std::thread([] {
+    held_by_thread = tanh(global_with_history);
+    for (;; ++rounds) {
+      Tensor x = random_normal({100, 100}, 1).requires_grad_();
+      dropout(matmul(x, x), 0.5).sum().backward();
+    }
+  }).detach();
+  while (rounds < 3) std::this_thread::yield();
+  const NoGrad no_grad;
+  std::exit(0);
+}
+
+TEST_CASE("tape lifetime: every end of a process is an exit code of 0") {
+  for (const char* tag :
+       {"[.exit-child]", "[.exit-return]", "[.exit-backward]", "[.exit-chunk]", "[.exit-busy]"}) {
+    for (const char* threads : {"1", "4"}) {
+      const ChildResult child = run_child(std::string("GRADUS_NUM_THREADS=") + threads, tag);
+      INFO(tag << " with " << threads << " threads\n" << child.output);
+      CHECK(child.exit_code == 0);
+    }
+  }
 }
 
 TEST_CASE("tape lifetime: memory stays where it is over a thousand steps of training") {

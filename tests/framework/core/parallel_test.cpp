@@ -1,11 +1,14 @@
 #include "framework/core/parallel.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -132,6 +135,112 @@ TEST_CASE("parallel_for: called by several threads at once") {
   }
   for (std::thread& user : users) user.join();
   CHECK(wrong == 0);
+}
+
+namespace {
+
+/// Who ran the chunks of parallel_for for each of eight users with threads of their own.
+struct Crowd {
+  std::set<std::thread::id> helpers{};  ///< that are no user's own thread
+  std::size_t most_users_helped = 0;    ///< at the same time
+  std::size_t most_helpers = 0;         ///< of one call
+  int wrong = 0;                        ///< calls that missed a chunk, or strayed to another user
+};
+
+Crowd crowd_of_eight(int rounds) {
+  Crowd crowd;
+  std::mutex mutex;
+  std::set<std::thread::id> users;
+  std::map<int, int> helped;  // chunks that helpers are running now, by user
+  const auto one_call = [&](int user) {
+    const std::thread::id own = std::this_thread::get_id();
+    std::set<std::thread::id> helpers;
+    std::vector<std::atomic<int>> visits(24);
+    parallel_for(24, 1, [&](Index begin, Index) {
+      const std::thread::id self = std::this_thread::get_id();
+      if (self != own) {
+        const std::scoped_lock lock(mutex);
+        if (users.contains(self)) ++crowd.wrong;
+        helpers.insert(self);
+        ++helped[user];
+        crowd.most_users_helped = std::max(crowd.most_users_helped, helped.size());
+      }
+      ++visits[static_cast<std::size_t>(begin)];
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if (self != own) {
+        const std::scoped_lock lock(mutex);
+        if (--helped[user] == 0) helped.erase(user);
+      }
+    });
+    const std::scoped_lock lock(mutex);
+    crowd.helpers.insert(helpers.begin(), helpers.end());
+    crowd.most_helpers = std::max(crowd.most_helpers, helpers.size());
+    for (const std::atomic<int>& count : visits) crowd.wrong += count == 1 ? 0 : 1;
+  };
+  std::vector<std::thread> threads;
+  for (int user = 0; user < 8; ++user) {
+    threads.emplace_back([&, user] {
+      {
+        const std::scoped_lock lock(mutex);
+        users.insert(std::this_thread::get_id());
+      }
+      for (int i = 0; i < rounds; ++i) one_call(user);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return crowd;
+}
+
+}  // namespace
+
+// However many users there are, the helpers stay as few as was said, and help one user at a time.
+TEST_CASE("parallel_for: eight users in a process of their own", "[.crowd-child]") {
+  if (!is_child()) return;
+  const Crowd three = crowd_of_eight(20);
+  std::cout << "helpers " << three.helpers.size() << ", users helped at once "
+            << three.most_users_helped << ", wrong " << three.wrong << "\n";
+  set_num_threads(1);
+  std::cout << "alone: helpers " << crowd_of_eight(5).helpers.size() << "\n";
+  set_num_threads(2);
+  const Crowd two = crowd_of_eight(20);
+  std::cout << "two: helpers of a call " << two.most_helpers << ", wrong " << two.wrong << "\n";
+}
+
+TEST_CASE("parallel_for: eight users share the helpers that the setter allows") {
+  using Catch::Matchers::ContainsSubstring;
+  for (const char* omp : {"-u OMP_NUM_THREADS", "OMP_NUM_THREADS=1", "OMP_NUM_THREADS=8"}) {
+    const ChildResult child =
+        run_child(std::string(omp) + " GRADUS_NUM_THREADS=3", "[.crowd-child]");
+    INFO(child.output);
+    CHECK(child.exit_code == 0);
+    CHECK_THAT(child.output, ContainsSubstring("helpers 2, users helped at once 1, wrong 0\n"));
+    CHECK_THAT(child.output, ContainsSubstring("alone: helpers 0\n"));
+    CHECK_THAT(child.output, ContainsSubstring("two: helpers of a call 1, wrong 0\n"));
+  }
+}
+
+TEST_CASE("parallel_for: each of several users gets the exception of its own chunks") {
+  const ThreadCount threads(4);
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> users;
+  for (int user = 0; user < 8; ++user) {
+    users.emplace_back([&wrong, user] {
+      for (int i = 0; i < 50; ++i) {
+        const std::string mine = "user " + std::to_string(user);
+        try {
+          parallel_for(40, 1, [&](Index begin, Index) {
+            if (begin == 7 * user % 40) throw std::runtime_error(mine);
+          });
+          ++wrong;
+        } catch (const std::runtime_error& error) {
+          if (error.what() != mine) ++wrong;
+        }
+      }
+    });
+  }
+  for (std::thread& user : users) user.join();
+  CHECK(wrong == 0);
+  CHECK(visits(97, 4) == std::vector<int>(97, 1));
 }
 
 TEST_CASE("set_num_threads: counts from 1") {

@@ -1,4 +1,9 @@
 // Same seed, same bits, for any number of threads.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
 #include <functional>
 #include <thread>
 
@@ -14,6 +19,7 @@
 #include "framework/ops/reduce.h"
 #include "framework/ops/softmax.h"
 #include "framework/ops/unary.h"
+#include "tests/support/child.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
 #include "tests/support/thread_count.h"
@@ -119,4 +125,56 @@ TEST_CASE("determinism: kernels called from several threads at once") {
   }
   for (std::thread& user : users) user.join();
   for (const Tensor& product : found) CHECK_THAT(product, IsCloseTo(want, exactly));
+}
+
+TEST_CASE("determinism: eight users' products are right with any number of threads") {
+  const Tensor x = random_normal({256, 256}, 1);
+  const Tensor y = random_normal({256, 256}, 2);
+  const Tensor square = matmul(x, y);
+  for (Index i = 0; i < 256; i += 51) {  // against the definition
+    CHECK_THAT(square[i], IsCloseTo(sum(x[i].unsqueeze(1) * y, {0})));
+  }
+  for (const int count : {1, 2, 8}) {
+    const ThreadCount threads(count);
+    std::vector<Tensor> found(8);
+    std::vector<std::thread> users;
+    for (Tensor& place : found) {
+      users.emplace_back([&] {
+        Tensor left = x.clone().requires_grad_();
+        const Tensor product = matmul(left, y);
+        place = gradients({product}, {left}, {.grad_outputs = {x}})[0] + product.detach();
+      });
+    }
+    for (std::thread& user : users) user.join();
+    const Tensor want = matmul(x, y.transpose(0, 1)) + square;
+    for (const Tensor& product : found) CHECK_THAT(product, IsCloseTo(want, exactly));
+  }
+}
+
+// Run by the test below: a process whose pool has threads forks, and the other has none of them.
+TEST_CASE("determinism: forks", "[.fork-child]") {
+  if (!is_child()) return;
+  const ThreadCount threads(3);
+  const Tensor x = random_normal({256, 256}, 1);
+  const Tensor want = matmul(x, x);
+  const pid_t child = fork();
+  if (child == 0) {
+    bool same = true;
+    for (int i = 0; i < 5; ++i) same = same && difference(matmul(x, x), want, exactly).empty();
+    _exit(same ? 0 : 1);
+  }
+  REQUIRE(child > 0);
+  CHECK_THAT(matmul(x, x), IsCloseTo(want, exactly));
+  int status = -1;
+  for (int i = 0; i < 200 && waitpid(child, &status, WNOHANG) == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  if (status == -1) kill(child, SIGKILL);
+  CHECK(status == 0);
+}
+
+TEST_CASE("determinism: kernels work on in a process that was forked") {
+  const ChildResult child = run_child("GRADUS_NUM_THREADS=3", "[.fork-child]");
+  INFO(child.output);
+  CHECK(child.exit_code == 0);
 }

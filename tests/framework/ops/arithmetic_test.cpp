@@ -1,9 +1,14 @@
 #include "framework/ops/arithmetic.h"
 
 #include <functional>
+#include <utility>
 
 #include "framework/autograd/backward.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/loss.h"
+#include "framework/ops/masking.h"
 #include "framework/ops/reduce.h"
+#include "framework/ops/unary.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
 
@@ -279,4 +284,56 @@ TEST_CASE("arithmetic: nothing is recorded where no operand wants a gradient") {
   CHECK_FALSE((zeros({2}) + ones({2})).requires_grad());
   CHECK((leaf({1, 2}) + tensor({1, 2}, float64)).requires_grad());
   CHECK((tensor({1, 2}, float64) * leaf({1, 2})).requires_grad());
+}
+
+TEST_CASE("arithmetic: a gradient has the shape of its operand, in every op that broadcasts") {
+  const DType dtype = GENERATE(float32, float64);
+  using Op = std::function<Tensor(const Tensor&, const Tensor&)>;
+  const std::pair<const char*, Op> ops[] = {
+      {"add", [](const Tensor& a, const Tensor& b) { return a + b; }},
+      {"sub", [](const Tensor& a, const Tensor& b) { return a - b; }},
+      {"mul", [](const Tensor& a, const Tensor& b) { return a * b; }},
+      {"div", [](const Tensor& a, const Tensor& b) { return a / b; }},
+      {"maximum", [](const Tensor& a, const Tensor& b) { return maximum(a, b); }},
+      {"minimum", [](const Tensor& a, const Tensor& b) { return minimum(a, b); }},
+      {"pow", [](const Tensor& a, const Tensor& b) { return pow(a, b); }},
+      {"where", [](const Tensor& a, const Tensor& b) { return where(gt(a, b), a, b); }},
+      {"mse_loss",
+       [](const Tensor& a, const Tensor& b) { return mse_loss(a, b, Reduction::none); }}};
+  const std::pair<Shape, Shape> shapes[] = {
+      {{2, 1, 3}, {4, 1}}, {{3}, {2, 3}}, {{}, {2, 3}}, {{1, 1}, {2, 3}}, {{2, 3}, {0, 2, 3}},
+      {{1}, {0}},          {{}, {}},      {{1}, {}},    {{2, 3}, {2, 3}}, {{1, 3, 1}, {2, 1, 4}},
+      {{5, 1, 1, 1}, {3}}};
+  for (const auto& [name, op] : ops) {
+    for (const auto& [left, right] : shapes) {
+      INFO(name << " of " << left << " and " << right);
+      const Tensor a = (random_normal(left, 1, dtype) * 0.1 + 2).requires_grad_();
+      const Tensor b = (random_normal(right, 2, dtype) * 0.1 + 2).requires_grad_();
+      const Tensor y = op(a, b);
+      CHECK(y.shape() == broadcast_shape("test", left, right));
+      for (const Tensor& gradient : {gradients({y.sum()}, {a, b}, {.retain_graph = true})[0],
+                                     gradients({op(b, a).sum()}, {a, b})[0]}) {
+        CHECK(gradient.shape() == left);
+      }
+      const Tensor of_b = gradients({y.sum()}, {b})[0];
+      CHECK(of_b.shape() == right);
+      if (y.numel() == 0) CHECK_THAT(of_b, IsCloseTo(zeros(right, dtype), exactly));
+    }
+  }
+}
+
+TEST_CASE("arithmetic: division by very small and very large numbers, stretched, to second order") {
+  const Tensor b = leaf({1e-25, 1e20}, float32);
+  const Tensor a = leaf({{1e-25, 1e20}, {1e-25, 1e20}}, float32);
+  (a / b).sum().backward();
+  CHECK_THAT(b.grad() * tensor({1e-25, 1e20}), HasValues({-2, -2}));
+  CHECK_THAT(a.grad() * tensor({1e-25, 1e20}), HasValues({{1, 1}, {1, 1}}));
+
+  const Tensor number = leaf({1e20, 1e10}, float32);
+  (1e20 / number).backward({.gradient = tensor({1, 0})});
+  CHECK_THAT(number.grad() * 1e20, HasValues({-1, 0}));
+
+  const Tensor x = leaf(1e12, float32);  // d2(x0/x)/dx2 = 2 / x^2 for x0 = x
+  const Tensor first = gradients({1e12 / x}, {x}, {.create_graph = true})[0];
+  CHECK_THAT(gradients({first}, {x})[0] * 1e24, HasValues(2));
 }

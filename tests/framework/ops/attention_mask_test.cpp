@@ -6,6 +6,7 @@
 #include "framework/core/error.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/masking.h"
+#include "framework/ops/softmax.h"
 #include "tests/support/catch.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
@@ -179,4 +180,20 @@ TEST_CASE("a mask of other than two to four axes is refused where it is made", "
         }) == "attention mask: length 5 is outside 0..4");
   CHECK(error_text<ValueError>([] { AttentionMask::padding({-1}, 4); }) ==
         "attention mask: length -1 is outside 0..4");
+}
+
+TEST_CASE("a finite fill below all float32 numbers stays finite, alone and in pairs", "[mask]") {
+  for (const double fill : {-3.4e38, -1e39, -1e300}) {
+    INFO(fill);
+    const AttentionMask all = AttentionMask::hide_where(ones({1, 3}, boolean)).with_fill(fill);
+    const AttentionMask both = all | AttentionMask::causal(1, 3).with_fill(fill) | all;
+    for (const DType dtype : {float32, float64}) {
+      const Tensor scores = tensor({{{{1, 2, 3}}}}, dtype);
+      for (const AttentionMask& mask : {all, both}) {
+        const Tensor filled = masked_fill(scores, mask);
+        CHECK_FALSE(any(isinf(filled)));
+        CHECK_THAT(softmax(filled, -1), HasValues({{{{1 / 3., 1 / 3., 1 / 3.}}}}));
+      }
+    }
+  }
 }

@@ -7,13 +7,16 @@
 #include <vector>
 
 #include "framework/autograd/backward.h"
+#include "framework/autograd/no_grad.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
 #include "framework/ops/creation.h"
 #include "framework/ops/join.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/views.h"
 #include "layers/attention.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/mask_forms.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
 
@@ -38,13 +41,13 @@ Tensor some(const Shape& shape) {
 }
 
 struct Named {
-  const char* name;
+  std::string name;
   AttentionMask mask;
 };
 
 std::vector<Named> mask_forms() {
   const Tensor rows_hidden = tensor({{1, 1, 1, 1}, {0, 1, 0, 0}, {0, 0, 0, 1}}, boolean);
-  return {
+  std::vector<Named> forms = {
       {"none", {}},
       {"(q, k)", AttentionMask::hide_where(some({kQueries, kKeys}))},
       {"(B, q, k)", AttentionMask::hide_where(some({kBatch, kQueries, kKeys}))},
@@ -61,6 +64,10 @@ std::vector<Named> mask_forms() {
       {"a sample that sees nothing", AttentionMask::padding({0, 3}, kKeys)},
       {"finite", AttentionMask::hide_where(rows_hidden).with_fill(-1e9)},
   };
+  for (const MaskForm& form : mask_forms_for(kQueries, kKeys)) {
+    forms.push_back({form.name, form.mask});
+  }
+  return forms;
 }
 
 /// A layer whose projections leave everything as it is: its heads are slices of its input.
@@ -105,6 +112,35 @@ TEST_CASE("sdpa: agrees with the layer in every mask form, gradients too", "[sdp
     const std::vector<Tensor> found = gradients({got}, {q, k, v}, {.grad_outputs = {g}});
     const std::vector<Tensor> wanted = gradients({want}, {q, k, v}, {.grad_outputs = {g}});
     for (std::size_t i = 0; i < 3; ++i) CHECK_THAT(found[i], IsCloseTo(wanted[i]));
+  }
+}
+
+TEST_CASE("sdpa: agrees with the layer in float32, in training and eval, on the tape and off",
+          "[sdpa]") {
+  MultiHeadAttention layer = bare_layer(kHeads * 2, kHeads);
+  layer.to(float32);
+  const auto drawn = [](Index length, std::uint64_t seed) {
+    return random_normal({kBatch, kHeads, length, 2}, seed, float32).requires_grad_();
+  };
+  const std::vector<Tensor> x{drawn(kQueries, 1), drawn(kKeys, 2), drawn(kKeys, 3)};
+  const auto by_function = [&](const AttentionMask& mask) {
+    return joined(scaled_dot_product_attention(x[0], x[1], x[2], {.mask = mask}));
+  };
+  for (const auto& [name, mask] : mask_forms()) {
+    INFO(name);
+    const Tensor got = by_function(mask);
+    const std::vector<Tensor> grads = gradients({got.sum()}, x, {.retain_graph = true});
+    for (const bool training : {true, false}) {
+      layer.train(training);
+      const Tensor want = layer(joined(x[0]), joined(x[1]), joined(x[2]), mask).output;
+      CHECK_THAT(got, IsCloseTo(want.detach(), Tolerance{1e-6, 1e-6}));
+      const std::vector<Tensor> wanted = gradients({want.sum()}, x);
+      for (std::size_t i = 0; i < 3; ++i) {
+        CHECK_THAT(grads[i], IsCloseTo(wanted[i], Tolerance{1e-6, 1e-6}));
+      }
+    }
+    const NoGrad no_grad;
+    CHECK_THAT(by_function(mask), IsCloseTo(got.detach(), exactly));
   }
 }
 
@@ -169,6 +205,35 @@ TEST_CASE("sdpa: the causal flag adds to the mask", "[sdpa]") {
     INFO(name);
     CHECK_THAT(scaled_dot_product_attention(q, k, v, {.mask = mask, .is_causal = true}),
                IsCloseTo(scaled_dot_product_attention(q, k, v, {.mask = mask | causal}), exactly));
+  }
+}
+
+TEST_CASE("sdpa: the causal flag holds under dropout and beside other masks", "[sdpa]") {
+  const Tensor q = random_normal({1, 2, 4, 3}, 1);
+  const Tensor weights_from = eye(4, std::nullopt, float64).expand({1, 2, 4, 4});  // as values
+  const AttentionMask masks[] = {{},
+                                 AttentionMask::padding({3}, 4),
+                                 AttentionMask::keep_where(ones({4, 4}, boolean)),
+                                 AttentionMask::hide_where(zeros({1, 2, 4, 4}, boolean))};
+  for (const AttentionMask& mask : masks) {
+    for (const double p : {0.0, 0.1, 1.0}) {
+      const Tensor weights = scaled_dot_product_attention(
+          q, q, weights_from, {.mask = mask, .dropout_p = p, .is_causal = true});
+      CHECK_THAT(triu(weights, 1), IsCloseTo(zeros({1, 2, 4, 4}, float64), exactly));
+      if (p == 0) CHECK_THAT(weights[0][1][0], HasValues({1, 0, 0, 0}, exactly));
+    }
+  }
+}
+
+TEST_CASE("sdpa: under the causal flag no output depends on a later position", "[sdpa]") {
+  Tensor x = random_normal({1, 1, 4, 3}, 1).requires_grad_();
+  const Tensor y = scaled_dot_product_attention(x, x, x, {.is_causal = true});
+  for (Index t = 0; t < 4; ++t) {
+    const Tensor gradient = gradients({sum(y.select(2, t))}, {x}, {.retain_graph = true})[0];
+    for (Index u = 0; u < 4; ++u) {
+      INFO("output " << t << " by input " << u);
+      CHECK(all(eq(gradient.select(2, u), 0.0)) == (u > t));
+    }
   }
 }
 

@@ -1,16 +1,20 @@
 // Where infinity, an empty axis or a large integer meets a rule: the choices that the headers
 // document, and errors that lead with the op the caller named.
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "framework/autograd/backward.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
 #include "framework/ops/einsum.h"
 #include "framework/ops/extreme.h"
 #include "framework/ops/indexing.h"
 #include "framework/ops/join.h"
 #include "framework/ops/loss.h"
+#include "framework/ops/masking.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/rotary.h"
 #include "framework/ops/unary.h"
@@ -182,5 +186,49 @@ TEST_CASE("edges: errors lead with the op that was called") {
     CHECK(error_text<DTypeError>([&call = function] {
             call(zeros({2}, int64));
           }).starts_with(text(name, ": needs a floating tensor, not int64")));
+  }
+}
+
+TEST_CASE("edges: an infinite gradient reaches what was chosen, and nothing else") {
+  const DType dtype = GENERATE(float32, float64);
+  using Function = std::function<Tensor(const Tensor&)>;
+  const std::pair<const char*, Function> choices[] = {
+      {"maximum", [](const Tensor& x) { return maximum(x, zeros_like(x)); }},
+      {"maximum, the other", [](const Tensor& x) { return maximum(zeros_like(x), x); }},
+      {"minimum", [](const Tensor& x) { return -minimum(-x, zeros_like(x)); }},
+      {"relu", [](const Tensor& x) { return relu(x); }},
+      {"clamp", [](const Tensor& x) { return clamp(x, 0); }},
+      {"where", [](const Tensor& x) { return where(gt(x, 0), x, zeros_like(x)); }},
+      {"masked_fill", [](const Tensor& x) { return masked_fill(x, lt(x, 0), 0); }}};
+  for (const auto& [name, choose] : choices) {
+    INFO(name);
+    const Tensor x = leaf({-1, 4, -9}, dtype);
+    sqrt(choose(x)).sum().backward();  // infinitely steep at 0
+    CHECK_THAT(x.grad(), HasValues({0, 0.25, 0}));
+  }
+  const std::pair<const char*, Function> extremes[] = {
+      {"amax", [](const Tensor& x) { return amax(x); }},
+      {"amax of an axis", [](const Tensor& x) { return amax(x, {0}, true); }},
+      {"amin", [](const Tensor& x) { return -amin(-x); }},
+      {"max", [](const Tensor& x) { return max(x); }},
+      {"max along an axis", [](const Tensor& x) { return max(x, 0).values; }},
+      {"topk", [](const Tensor& x) { return topk(x, 1).values; }}};
+  for (const auto& [name, choose] : extremes) {
+    INFO(name);
+    const Tensor x = leaf({-1, 0, -9}, dtype);
+    sqrt(choose(x)).sum().backward();
+    CHECK_THAT(x.grad(), HasValues({0, kInf, 0}));
+  }
+}
+
+TEST_CASE("edges: where NaN is the largest, its gradient goes there") {
+  for (const bool largest : {true, false}) {
+    const Tensor x = leaf({{1, kNaN, 3}, {4, 4, 2}});
+    (largest ? amax(x, {1}) : amin(x, {1})).backward({.gradient = tensor({6, 8}, float64)});
+    if (largest) {
+      CHECK_THAT(x.grad(), HasValues({{0, 6, 0}, {4, 4, 0}}));
+    } else {
+      CHECK_THAT(x.grad(), HasValues({{0, 6, 0}, {0, 0, 8}}));
+    }
   }
 }

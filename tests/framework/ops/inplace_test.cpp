@@ -1,7 +1,9 @@
 // Tensor's changes in place: copy_, fill_, zero_, add_, mul_, masked_fill_.
 #include "framework/autograd/backward.h"
 #include "framework/autograd/no_grad.h"
+#include "framework/autograd/node.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/join.h"
 #include "framework/ops/matmul.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
@@ -187,4 +189,109 @@ TEST_CASE("in place: empty tensors") {
   CHECK_NOTHROW(x.mul_(2));
   CHECK_NOTHROW(x.copy_(zeros({1, 3})));
   CHECK_NOTHROW(x.masked_fill_(zeros({3}, boolean), 1));
+}
+
+TEST_CASE("in place: elements that share memory without a stride of 0") {
+  const Tensor memory = zeros({9}, float64);
+  const auto is_refused = [&](const Shape& shape, const Strides& strides) {
+    Tensor x = memory.as_strided(shape, strides);
+    const std::string text = error_text<ValueError>([&] { x.fill_(1); });
+    if (text == "no error") return false;
+    CHECK(text == gradus::text("fill_: several elements of x share memory\n  got    x ", shape,
+                               " float64 with strides ", strides,
+                               "\n  hint   contiguous() makes a copy that can be changed"));
+    return true;
+  };
+  CHECK(is_refused({3, 3}, {1, 1}));
+  CHECK(is_refused({3, 3}, {2, 1}));
+  CHECK(is_refused({2, 2, 2}, {3, 2, 1}));
+  CHECK(is_refused({3, 2}, {2, 4}));
+  CHECK_FALSE(is_refused({3, 3}, {3, 1}));
+  CHECK_FALSE(is_refused({3, 3}, {1, 3}));
+  CHECK_FALSE(is_refused({2, 2}, {2, 3}));  // 0 2 3 5: interleaved, and still apart
+  CHECK_FALSE(is_refused({1, 3}, {0, 2}));
+  CHECK_FALSE(is_refused({0, 3}, {1, 0}));
+  CHECK_FALSE(is_refused({}, {}));
+
+  Tensor windows = memory.as_strided({3, 3}, {1, 1});
+  CHECK_THROWS_AS(windows.add_(ones({3, 3}, float64)), ValueError);
+  CHECK_THROWS_AS(windows.mul_(2), ValueError);
+  CHECK_THROWS_AS(windows.copy_(ones({3, 3}, float64)), ValueError);
+  CHECK_THROWS_AS(windows.masked_fill_(ones({3, 3}, boolean), 1), ValueError);
+}
+
+TEST_CASE("in place: an overlapping source, in every op, dtype and size") {
+  const DType dtype = GENERATE(float32, float64, int64);
+  Tensor shifted = ones({4}, dtype);
+  shifted.slice(0, 1).add_(shifted.slice(0, 0, 3));
+  CHECK_THAT(shifted, HasValues({1, 2, 2, 2}, exactly));
+  Tensor product = full({4}, 2, dtype);
+  product.slice(0, 1).mul_(product.slice(0, 0, 3));
+  CHECK_THAT(product, HasValues({2, 4, 4, 4}, exactly));
+  Tensor by_windows = arange(1, 4, 1, dtype);
+  by_windows.add_(by_windows.as_strided({3}, {0}, 2));
+  CHECK_THAT(by_windows, HasValues({4, 5, 6}, exactly));
+  Tensor flags = tensor({1, 0, 0, 1}, boolean);
+  flags.slice(0, 1).masked_fill_(flags.slice(0, 0, 3), 1);
+  CHECK_THAT(flags, HasValues({1, 1, 0, 1}, exactly));
+
+  constexpr Index size = 300;  // in many chunks
+  Tensor a = arange(size * size, dtype).view({size, size});
+  const Tensor want = a.transpose(0, 1).clone();
+  a.copy_(a.transpose(0, 1));
+  CHECK_THAT(a, IsCloseTo(want, exactly));
+  a.add_(a.transpose(0, 1));
+  CHECK_THAT(a, IsCloseTo(want + want.transpose(0, 1), exactly));
+}
+
+TEST_CASE("in place: a product into its own operand, whatever the size") {
+  for (const Index size : {1, 2, 65, 130}) {
+    Tensor c = random_normal({size, size}, 1);
+    const Tensor want = matmul(c.clone(), c.clone());
+    c.copy_(matmul(c, c));
+    CHECK_THAT(c, IsCloseTo(want, exactly));
+    const Tensor more = c + matmul(c, c.transpose(0, 1));
+    c.add_(matmul(c, c.transpose(0, 1)));
+    CHECK_THAT(c, IsCloseTo(more, exactly));
+  }
+}
+
+// What a recorded change would have been is written without it, and has the right gradient.
+TEST_CASE("in place: the functional form has the gradient that a change of a view would lose") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = leaf({1, 2}, dtype);
+  {
+    const Tensor y = x * 1;
+    Tensor part = y.slice(0, 0, 1);
+    CHECK(error_text<AutogradError>([&] { part.mul_(10); })
+              .ends_with("hint   NoGrad no_grad; for an update of a parameter, or the op without "
+                         "its underscore"));
+    CHECK_THAT(y, HasValues({1, 2}, exactly));
+    const Tensor changed = cat({part * 10, y.slice(0, 1)});
+    CHECK_THAT(changed, HasValues({10, 2}, exactly));
+    changed.sum().backward();
+    CHECK_THAT(x.grad(), HasValues({10, 1}, exactly));
+  }
+  CHECK(x.impl().node->ref_count() == 1);  // all of it is freed
+  CHECK(x.impl().storage->ref_count() == 1);
+
+  Tensor views[] = {x,
+                    x.slice(0, 0, 1),
+                    x[0],
+                    x.view({2, 1}),
+                    x.unsqueeze(0),
+                    x.expand({1, 2}),
+                    x.transpose(0, 0),
+                    x.as_strided({1}, {1}, 1),
+                    x * 1,
+                    x.clone()};
+  for (Tensor& view : views) {
+    INFO(view);
+    CHECK_THROWS_AS(view.mul_(2), AutogradError);
+    CHECK_THROWS_AS(view.add_(view), AutogradError);
+    CHECK_THROWS_AS(view.zero_(), AutogradError);
+    CHECK_THROWS_AS(view.masked_fill_(ones(view.shape(), boolean), 0), AutogradError);
+    CHECK_THROWS_AS(view.copy_(view.detach()), AutogradError);
+  }
+  CHECK_THAT(x, HasValues({1, 2}, exactly));
 }

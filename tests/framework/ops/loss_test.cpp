@@ -129,12 +129,14 @@ TEST_CASE("cross_entropy: targets outside the classes") {
           cross_entropy(input, tensor({0, 3}, int64));
         }) ==
         "cross_entropy: target 3 is outside 0..2\n"
-        "  got    input (2, 3) (3 classes), target (2,), ignore_index -100");
+        "  got    input (2, 3) (3 classes), target (2,), first at (1,), 1 of 2 outside; "
+        "ignore_index -100");
   CHECK(error_text<ValueError>([&] {
           cross_entropy(input, tensor({-1, 0}, int64));
         }) ==
         "cross_entropy: target -1 is outside 0..2\n"
-        "  got    input (2, 3) (3 classes), target (2,), ignore_index -100");
+        "  got    input (2, 3) (3 classes), target (2,), first at (0,), 1 of 2 outside; "
+        "ignore_index -100");
   for (const Index ignored : {-100, 255, -1, 3, 0}) {
     for (const Reduction reduction : {Reduction::none, Reduction::sum, Reduction::mean}) {
       const Tensor loss = cross_entropy(input, from_vector<std::int64_t>({1, ignored}),
@@ -172,6 +174,96 @@ TEST_CASE("cross_entropy: what does not fit") {
     CHECK(error_text<ValueError>([&] {
             cross_entropy(zeros({2, 3}), zeros({2}, int64), {.label_smoothing = share});
           }) == text("cross_entropy: label_smoothing ", share, " is outside 0..1"));
+  }
+}
+
+TEST_CASE(
+    "cross_entropy and nll_loss: a wrong target is named with its place, beside ignored ones") {
+  const Tensor input = zeros({2, 3, 2});
+  const Tensor target = tensor({{0, 255}, {7, -1}}, int64);
+  for (const Reduction reduction : {Reduction::none, Reduction::sum, Reduction::mean}) {
+    const std::string got =
+        ": target 7 is outside 0..2\n"
+        "  got    input (2, 3, 2) (3 classes), target (2, 2), first at (1, 0), 2 of 4 outside; "
+        "ignore_index 255";
+    CHECK(error_text<ValueError>([&] {
+            cross_entropy(input, target, {.ignore_index = 255, .reduction = reduction});
+          }) == "cross_entropy" + got);
+    CHECK(error_text<ValueError>([&] {
+            nll_loss(input, target, {.ignore_index = 255, .reduction = reduction});
+          }) == "nll_loss" + got);
+    for (const Index ignored : {-100, 255, -1, 3}) {
+      const Tensor given = from_vector<std::int64_t>({1, ignored});
+      CHECK_THAT(
+          nll_loss(tensor({{-1, -2, -3}, {-4, -5, -6}}), given,
+                   {.ignore_index = ignored, .reduction = reduction}),
+          HasValues(reduction == Reduction::none ? NestedNumbers{2.0, 0.0} : NestedNumbers(2.0)));
+    }
+  }
+}
+
+TEST_CASE("cross_entropy: a logit of -inf in either dtype, reduction and form, to second order") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor row = tensor({0, -kInf}, dtype);
+  const Tensor one_hot_of_0 = tensor({{1, 0}}, dtype);
+  const auto gradient = [&](const Tensor& input, const Tensor& target,
+                            const CrossEntropyOptions& options) {
+    const Tensor x = input.clone().requires_grad_();
+    cross_entropy(x, target, options).sum().backward();
+    return x.grad();
+  };
+  for (const Reduction reduction : {Reduction::none, Reduction::sum, Reduction::mean}) {
+    CHECK_THAT(gradient(row.unsqueeze(0), tensor({0}, int64), {.reduction = reduction}),
+               HasValues({{0, 0}}, exactly));
+    CHECK_THAT(gradient(row.unsqueeze(0), tensor({1}, int64), {.reduction = reduction}),
+               HasValues({{1, -1}}, exactly));
+    CHECK_THAT(gradient(row, tensor(1, int64), {.reduction = reduction}),
+               HasValues({1, -1}, exactly));
+    CHECK_THAT(gradient(row.view({1, 2, 1}), tensor({{1}}, int64), {.reduction = reduction}),
+               HasValues({{{1}, {-1}}}, exactly));
+    CHECK_THAT(gradient(row.unsqueeze(0), one_hot_of_0, {.reduction = reduction}),
+               HasValues({{0, 0}}, exactly));
+    // The loss is infinite, its gradient p - q is not.
+    CHECK_THAT(gradient(row.unsqueeze(0), tensor({0}, int64),
+                        {.reduction = reduction, .label_smoothing = 0.1}),
+               HasValues({{0.05, -0.05}}));
+    CHECK_THAT(cross_entropy(row.unsqueeze(0), tensor({0}, int64),
+                             {.reduction = reduction, .label_smoothing = 0.1})
+                   .sum(),
+               HasValues(kInf));
+  }
+  const Tensor x = row.unsqueeze(0).clone().requires_grad_();
+  for (const Index label : {0, 1}) {
+    const Tensor loss = cross_entropy(x, from_vector<std::int64_t>({label}));
+    const Tensor first = gradients({loss}, {x}, {.create_graph = true})[0];
+    CHECK_THAT(gradients({(first * first).sum()}, {x})[0], HasValues({{0, 0}}, exactly));
+  }
+}
+
+TEST_CASE("cross_entropy: an ignored row has no say in any reduction, weighted or not") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor target = tensor({0, 255}, int64);
+  const Tensor counted = tensor({{2, 0, -1}, {0, 0, 0}}, dtype);
+  const Tensor spoiled = tensor({{2, 0, -1}, {kNaN, -kInf, 1e30}}, dtype);
+  const double smooth = 0.336513;
+  for (const Tensor& input : {counted, spoiled}) {
+    const auto loss = [&](Reduction reduction) {
+      return cross_entropy(input, target,
+                           {.ignore_index = 255, .reduction = reduction, .label_smoothing = 0.1});
+    };
+    CHECK_THAT(loss(Reduction::none), HasValues({smooth, 0}, Tolerance{0, 1e-6}));
+    CHECK_THAT(loss(Reduction::sum), HasValues(smooth, Tolerance{0, 1e-6}));
+    CHECK_THAT(loss(Reduction::mean), HasValues(smooth, Tolerance{0, 1e-6}));
+    const Tensor x = input.clone().requires_grad_();
+    const Tensor weight = tensor({0.5, 2, 1}, dtype);
+    for (const Tensor& class_weight : {Tensor(), weight}) {
+      x.zero_grad();
+      cross_entropy(x, target,
+                    {.weight = class_weight, .ignore_index = 255, .label_smoothing = 0.1})
+          .backward();
+      CHECK_THAT(x.grad()[1], HasValues({0, 0, 0}, exactly));
+      CHECK_THAT(x.grad()[0].sum(), HasValues(0, Tolerance{0, 1e-6}));
+    }
   }
 }
 
@@ -296,7 +388,8 @@ TEST_CASE("nll_loss: what does not fit") {
           nll_loss(zeros({2, 3}), tensor({0, 3}, int64));
         }) ==
         "nll_loss: target 3 is outside 0..2\n"
-        "  got    input (2, 3) (3 classes), target (2,), ignore_index -100");
+        "  got    input (2, 3) (3 classes), target (2,), first at (1,), 1 of 2 outside; "
+        "ignore_index -100");
   CHECK(error_text<ShapeError>([] {
           nll_loss(zeros({2, 3}), zeros({3}, int64));
         }) ==

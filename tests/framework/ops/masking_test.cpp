@@ -1,10 +1,13 @@
 #include "framework/ops/masking.h"
 
 #include "framework/autograd/backward.h"
+#include "framework/autograd/trace.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/reduce.h"
+#include "framework/ops/softmax.h"
 #include "framework/ops/unary.h"
+#include "tests/support/finite.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
 
@@ -121,4 +124,62 @@ TEST_CASE("masked_fill: a value that an integer tensor cannot hold") {
   CHECK_THROWS_AS(masked_fill(x, ones({2}, boolean), 0.5), DTypeError);
   CHECK_THROWS_AS(masked_fill(x.to(boolean), ones({2}, boolean), 2), DTypeError);
   CHECK_NOTHROW(masked_fill(x.to(boolean), ones({2}, boolean), 1));
+}
+
+// What remains where the input is not cleaned: 0 arrives at the risky op, whose infinite derivative
+// makes NaN of it. The header says so, and a NanTrace stops there.
+TEST_CASE("where: an infinite derivative in the branch not chosen is NaN, and NanTrace finds it") {
+  const Tensor a = leaf({100}, float32);
+  const Tensor y = where(le(a, 0), exp(a), a + 1);
+  CHECK_THAT(y, HasValues({101}));
+  y.backward();
+  CHECK_THAT(a.grad(), HasValues({kNaN}));
+
+  const Tensor x = leaf({16, 0});
+  const Tensor zero = eq(x, 0);
+  const Tensor z = where(zero, x / 2, sqrt(x) + 1);
+  CHECK_THAT(z, HasValues({5, 0}));
+  const NanTrace trace;
+  CHECK(error_text<AutogradError>([&] { z.sum().backward(); }) ==
+        "div: its result turned NaN at (1,)\n"  // 0 / (2 sqrt(0))
+        "  got    (2,) float64 from inputs (2,), (2,), all finite");
+}
+
+TEST_CASE("where and masked_fill: a cleaned input is clean to second order, in either dtype") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = tensor({{16, 0, -4}, {1, -1, 9}}, dtype);
+  const auto root = [](const Tensor& given, const Tensor& positive) {
+    return where(positive, sqrt(where(positive, given, ones_like(given))), given);
+  };
+  const auto found =
+      check_finite([&](const std::vector<Tensor>& in) { return root(in[0], gt(in[0], 0)); }, {x});
+  CHECK_THAT(found[0], HasValues({{4, 0, -4}, {1, -1, 3}}));
+  check_finite(
+      [&](const std::vector<Tensor>& in) {
+        const Tensor turned = stored_transposed(in[0]);
+        return root(turned, gt(turned, 0));
+      },
+      {x});
+  check_finite(
+      [&](const std::vector<Tensor>& in) {
+        const Tensor hidden = le(in[0].detach(), 0);
+        return log(masked_fill(in[0], hidden, 1)) + softmax(masked_fill(in[0], hidden, -kInf), 0);
+      },
+      {x.slice(0, 0, 2).slice(1, 0, 1)});
+}
+
+TEST_CASE("masked_fill: -inf, then softmax, is clean to second order under any mask that is seen") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = random_normal({2, 3, 4}, 1, dtype);
+  const Tensor masks[] = {tensor({0, 1, 0, 1}, boolean),
+                          tensor({{0, 1, 1, 1}, {0, 0, 0, 0}, {1, 1, 1, 0}}, boolean),
+                          tensor({{{1}, {0}, {1}}, {{0}, {1}, {0}}}, boolean)};
+  for (const Tensor& mask : masks) {
+    INFO(mask);
+    check_finite(
+        [&](const std::vector<Tensor>& in) {
+          return softmax(masked_fill(in[0], mask, -kInf), -1, WhenAllHidden::zero);
+        },
+        {x});
+  }
 }

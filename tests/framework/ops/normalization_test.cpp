@@ -4,6 +4,7 @@
 #include "framework/autograd/backward.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/reduce.h"
+#include "tests/support/finite.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
 
@@ -170,4 +171,59 @@ TEST_CASE("rms_norm: what does not fit") {
         "rms_norm: needs a floating tensor, not int64\n"
         "  got    x (2,) int64\n"
         "  hint   x.to(float32)");
+}
+
+TEST_CASE("layer_norm: a row of equal numbers is exactly 0, whatever they are and however many") {
+  const DType dtype = GENERATE(float32, float64);
+  for (const Index size : {1, 2, 3, 7, 8, 9, 127, 128, 129, 256, 1000}) {
+    for (const double value : {0.0, 0.1, 5.0, -1234.1, 1234.1, 1e12, -1e30}) {
+      INFO(size << " times " << value);
+      CHECK_THAT(layer_norm(full({2, size}, value, dtype), {size}),
+                 IsCloseTo(zeros({2, size}, dtype), exactly));
+    }
+  }
+}
+
+TEST_CASE("layer_norm: what sets numbers apart survives any offset") {
+  const NestedNumbers want = {-1.341635, -0.447212, 0.447212, 1.341635};
+  CHECK_THAT(layer_norm(tensor({1e7, 1e7 + 1, 1e7 + 2, 1e7 + 3}), {4}),
+             HasValues(want, Tolerance{0, 2e-6}));
+  for (const double offset : {4e4, 1e9, 1e12, 1e15}) {
+    INFO("offset " << offset);
+    CHECK_THAT(layer_norm(tensor({offset, offset + 1, offset + 2, offset + 3}, float64), {4}),
+               HasValues(want, Tolerance{0, 1e-6}));
+  }
+  const Tensor far = random_normal({3, 129}, 1, float32) + 30000;
+  CHECK_THAT(layer_norm(far, {129}),
+             IsCloseTo(layer_norm(far.to(float64), {129}).to(float32), Tolerance{0, 2e-6}));
+  CHECK_THAT(layer_norm(stored_transposed(far), {129}), IsCloseTo(layer_norm(far, {129}), exactly));
+}
+
+TEST_CASE("layer_norm: eps inside the root and the divisor n, in either dtype") {
+  const DType dtype = GENERATE(float32, float64);
+  CHECK_THAT(layer_norm(tensor({1, 0, 0, 0}, dtype), {4}),
+             HasValues({1.7320, -0.5773, -0.5773, -0.5773}, Tolerance{0, 6e-5}));
+  const Tensor constant = leaf({5, 5, 5, 5}, dtype);
+  layer_norm(constant, {4}).backward({.gradient = tensor({1, 0, 0, 0}, dtype)});
+  CHECK_THAT(constant.grad(), HasValues({237.17, -79.06, -79.06, -79.06}, Tolerance{0, 5e-3}));
+  const Tensor one = leaf({{3}, {-7}}, dtype);
+  const Tensor y = layer_norm(one, {1}, tensor({2}, dtype), tensor({0.5}, dtype));
+  CHECK_THAT(y, HasValues({{0.5}, {0.5}}, exactly));
+  y.backward({.gradient = tensor({{3}, {4}}, dtype)});
+  CHECK_THAT(one.grad(), HasValues({{0}, {0}}, exactly));
+}
+
+TEST_CASE("layer_norm: constant rows, single features and no rows are finite to second order") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor inputs[] = {full({2, 4}, 5, dtype), tensor({{3}, {-7}}, dtype), zeros({0, 4}, dtype),
+                           full({2, 3}, 1e9, dtype), tensor({{1, 0, 0}, {0, 0, 0}}, dtype)};
+  for (const Tensor& x : inputs) {
+    INFO(x);
+    const Index size = x.size(1);
+    check_finite(
+        [&](const std::vector<Tensor>& in) { return layer_norm(in[0], {size}, in[1], in[2]); },
+        {x, ones({size}, dtype), zeros({size}, dtype)});
+    check_finite([&](const std::vector<Tensor>& in) { return rms_norm(in[0], {size}, in[1]); },
+                 {x, ones({size}, dtype)});
+  }
 }

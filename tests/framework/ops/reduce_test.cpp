@@ -6,6 +6,7 @@
 
 #include "framework/autograd/backward.h"
 #include "framework/ops/arithmetic.h"
+#include "tests/support/finite.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
 
@@ -319,4 +320,68 @@ TEST_CASE("prod, var, norm, logsumexp and cumsum: what makes no sense") {
     CHECK(error_text<ValueError>([&] { norm(x, p); }) == text("norm: p must be above 0, not ", p));
   }
   CHECK_THROWS_AS(norm(zeros({0}), kInf), ShapeError);
+}
+
+// Every number is in memory here, one after the other, or beside another.
+TEST_CASE("sum and mean: 2^24 + 64 ones and many tenths, contiguous and with gaps") {
+  constexpr Index count = (Index{1} << 24) + 64;
+  const Tensor pairs = ones({count, 2});
+  const Tensor contiguous = ones({count});
+  for (const Tensor& x : {contiguous, pairs.select(1, 1), pairs.slice(1, 0, 1).squeeze(1)}) {
+    CHECK(sum(x).item() == 16777280);
+    CHECK(sum(x, {0}, true).item() == 16777280);
+    CHECK(mean(x).item() == 1);
+    CHECK(norm(x, 1).item() == 16777280);
+  }
+  CHECK_THAT(sum(pairs, {0}), HasValues({16777280, 16777280}, exactly));
+  CHECK_THAT(sum(pairs.transpose(0, 1), {1}), HasValues({16777280, 16777280}, exactly));
+
+  const Tensor tenths = full({200000, 3}, 0.1);
+  for (const Tensor& x : {tenths.select(1, 2), tenths.select(1, 0).contiguous(),
+                          full({400000}, 0.1).slice(0, 1, std::nullopt, 2)}) {
+    CHECK(sum(x).item() == Catch::Approx(20000.0).margin(1e-2));
+    CHECK(mean(x).item() == Catch::Approx(0.1).epsilon(1e-6));
+    CHECK(norm(x).item() == Catch::Approx(std::sqrt(2000.0)).epsilon(1e-6));
+    CHECK(logsumexp(x, {0}).item() == Catch::Approx(0.1 + std::log(200000.0)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("norm: the derivative of a row of zeros is 0, and its neighbours keep theirs") {
+  const DType dtype = GENERATE(float32, float64);
+  for (const double p : {2.0, 3.0, 1.0, kInf}) {
+    INFO("p " << p);
+    const Tensor zero = leaf({0, 0}, dtype);
+    norm(zero, p).backward();
+    CHECK_THAT(zero.grad(), HasValues({0, 0}, exactly));
+  }
+  const Tensor rows = leaf({{0, 0}, {3, 4}}, dtype);
+  norm(rows, 2, {1}).sum().backward();
+  CHECK_THAT(rows.grad(), HasValues({{0, 0}, {0.6, 0.8}}));
+  check_finite([](const std::vector<Tensor>& x) { return norm(x[0], 2, {1}); },
+               {tensor({{0, 0}, {3, 4}}, dtype)});
+  check_finite([](const std::vector<Tensor>& x) { return norm(x[0] - x[1]); },  // a distance
+               {tensor({1, 2}, dtype), tensor({1, 2}, dtype)});
+  check_finite([](const std::vector<Tensor>& x) { return gradus::std(x[0], {1}); },
+               {tensor({{3, 3, 3}, {1, 2, 3}}, dtype)});
+}
+
+TEST_CASE("logsumexp: infinities and NaN, for every length of row") {
+  const DType dtype = GENERATE(float32, float64);
+  for (const Index length : {1, 3, 7, 8, 9, 127, 128, 129}) {
+    INFO("length " << length);
+    const auto of = [&](double all, double last) {
+      Tensor row = full({length}, all, dtype);
+      row.slice(0, length - 1).fill_(last);
+      const Tensor wide = row.unsqueeze(1).expand({length, 2}).contiguous();
+      const Tensor by_row = logsumexp(row, {0});
+      CHECK_THAT(logsumexp(wide, {0}), IsCloseTo(by_row.expand({2})));
+      CHECK_THAT(logsumexp(wide.transpose(0, 1), {1}), IsCloseTo(by_row.expand({2})));
+      return by_row.item();
+    };
+    CHECK(of(-kInf, -kInf) == -kInf);
+    CHECK(of(-kInf, 3) == 3);
+    CHECK(of(0, kInf) == kInf);
+    CHECK(std::isnan(of(0, kNaN)));
+    CHECK(std::isnan(of(-kInf, kNaN)));
+  }
 }

@@ -8,6 +8,7 @@
 #include "framework/ops/masking.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
+#include "tests/support/finite.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
 
@@ -184,4 +185,67 @@ TEST_CASE("softmax: what it does not take") {
         }) == "softmax: axis 2 is outside -2..1 (rank 2)");
   CHECK(error_text<ShapeError>([] { log_softmax(zeros({}), 1); }) ==
         "log_softmax: axis 1 is outside -1..0 (rank 0)");
+}
+
+TEST_CASE("softmax: infinities and NaN, in rows with gaps in memory") {
+  const DType dtype = GENERATE(float32, float64);
+  for (const Index length : {1, 3, 7, 8, 9, 127, 128, 129}) {
+    INFO("length " << length << ", " << dtype);
+    const auto with_gaps = [&](double value, double of_first) {
+      Tensor wide = full({2, 2 * length}, 0.5, dtype);
+      const Tensor row = wide.slice(1, 1, std::nullopt, 2);
+      row.slice(1, 0).fill_(value);
+      row.slice(1, 0, 1).fill_(of_first);
+      return row;
+    };
+    const Tensor nan_row = full({2, length}, kNaN, dtype);
+    Tensor first_only = zeros({2, length}, dtype);
+    first_only.slice(1, 0, 1).fill_(1);
+    CHECK_THAT(softmax(with_gaps(-kInf, -kInf), 1), IsCloseTo(nan_row));
+    CHECK_THAT(softmax(with_gaps(-kInf, -kInf), 1, WhenAllHidden::zero),
+               IsCloseTo(zeros({2, length}, dtype), exactly));
+    CHECK_THAT(softmax(with_gaps(-kInf, 3), 1), IsCloseTo(first_only, exactly));
+    CHECK_THAT(softmax(with_gaps(0, kInf), 1), IsCloseTo(nan_row));
+    CHECK_THAT(softmax(with_gaps(0, kNaN), 1), IsCloseTo(nan_row));
+    CHECK_THAT(softmax(with_gaps(-kInf, 3).transpose(0, 1), 0),
+               IsCloseTo(first_only.transpose(0, 1), exactly));
+    const Tensor logs = log_softmax(with_gaps(-kInf, 3), 1);
+    CHECK_THAT(logs.select(1, 0), HasValues({0, 0}, exactly));
+    CHECK_THAT(logs.slice(1, 1), IsCloseTo(full({2, length - 1}, -kInf, dtype)));
+  }
+}
+
+// A plain float32 sum of exponentials drifts by a thousandth over two million of them.
+TEST_CASE("softmax: float32 rows of any length keep their digits") {
+  for (const Index length : {1000, 20000, 200000, 2000000}) {
+    INFO("length " << length);
+    Tensor x = full({length}, -2.302585, float32);
+    x.slice(0, 0, 1).fill_(0);
+    const Tensor as_column = x.unsqueeze(1);
+    const Tensor want = softmax(x.to(float64), 0);
+    CHECK_THAT(softmax(x, 0).slice(0, 0, 3).to(float64),
+               IsCloseTo(want.slice(0, 0, 3), Tolerance{1e-6, 0}));
+    CHECK_THAT(softmax(as_column, 0).slice(0, 0, 3).to(float64),
+               IsCloseTo(want.slice(0, 0, 3).unsqueeze(1), Tolerance{1e-6, 0}));
+    CHECK_THAT(log_softmax(x, 0).slice(0, 0, 3).to(float64),
+               IsCloseTo(log(want.slice(0, 0, 3)), Tolerance{1e-6, 0}));
+    const Tensor y = full({length}, 0.1, float32);
+    CHECK_THAT(softmax_backward(ones({length}), y, 0).slice(0, 0, 2),
+               HasValues({0.1 * (1 - 0.1 * double(length)), 0.1 * (1 - 0.1 * double(length))},
+                         Tolerance{1e-6, 0}));
+  }
+}
+
+TEST_CASE("softmax: nothing along one axis or beside it, to second order") {
+  for (const Shape& shape : {Shape{2, 0}, Shape{0, 3}, Shape{2, 0, 3}}) {
+    for (Index axis = 0; axis < shape.size(); ++axis) {
+      INFO(shape << ", axis " << axis);
+      for (const WhenAllHidden policy : {WhenAllHidden::nan, WhenAllHidden::zero}) {
+        check_finite([&](const std::vector<Tensor>& x) { return softmax(x[0], axis, policy); },
+                     {zeros(shape, float64)});
+      }
+      check_finite([&](const std::vector<Tensor>& x) { return log_softmax(x[0], axis); },
+                   {zeros(shape, float32)});
+    }
+  }
 }

@@ -501,3 +501,61 @@ TEST_CASE("flip: an empty tensor with a huge axis takes no time") {
   CHECK(flip(x, {1}).shape() == x.shape());
   CHECK(cumsum(x, 1).shape() == x.shape());
 }
+
+TEST_CASE("as_strided: any geometry over the same memory") {
+  const Tensor x = counting({2, 6});
+  CHECK_THAT(x.as_strided({2, 2}, {6, 2}), HasValues({{0, 2}, {6, 8}}));
+  CHECK_THAT(x.as_strided({3}, {3}, 2), HasValues({2, 5, 8}));
+  CHECK_THAT(x[1].as_strided({2, 2}, {2, 1}), HasValues({{6, 7}, {8, 9}}));  // from its own first
+  CHECK_THAT(x[1].as_strided({2}, {1}, 1), HasValues({1, 2}));               // and in its memory
+  CHECK_THAT(x.transpose(0, 1).as_strided({2, 2}, {1, 6}), HasValues({{0, 6}, {1, 7}}));
+  CHECK_THAT(x.as_strided({2, 3}, {0, 1}, 3), HasValues({{3, 4, 5}, {3, 4, 5}}));
+  CHECK_THAT(x.as_strided({}, {}, 11), HasValues(11));
+  CHECK_THAT(x.as_strided({1}, {1000}, 11), HasValues({11}));  // a stride that is never taken
+  CHECK(x.as_strided({0, 5}, {100, 1}, 12).shape() == Shape{0, 5});
+  CHECK(share_memory(x, x.as_strided({2}, {1})));
+  CHECK_THAT(tensor({1, 0, 1}, boolean).as_strided({2, 2}, {1, 1}), HasValues({{1, 0}, {0, 1}}));
+  const Index huge = std::numeric_limits<Index>::max();
+  CHECK_THROWS_AS(x.as_strided({1}, {1}, 12), ValueError);
+  CHECK_THROWS_AS(x.as_strided({1}, {1}, -1), ValueError);
+  CHECK_THROWS_AS(x.as_strided({2}, {-1}, 5), ValueError);
+  CHECK_THROWS_AS(x.as_strided({2}, {huge}), ValueError);
+  CHECK_THROWS_AS(x.as_strided({1}, {1}, huge), ValueError);
+  CHECK_THROWS_AS(x.as_strided({3, 3}, {huge / 2, huge / 2}), ValueError);
+  CHECK_THROWS_AS(x.as_strided({2}, {1}, 11), ValueError);
+}
+
+// Three elements overlap in the middle, and each place gets what all of them are owed.
+TEST_CASE("as_strided: gradients of elements in one place add up") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = leaf({1, 2, 3, 4, 5}, dtype);
+  const Tensor y = x.as_strided({3, 3}, {1, 1});
+  CHECK_THAT(y, HasValues({{1, 2, 3}, {2, 3, 4}, {3, 4, 5}}));
+  y.sum().backward();
+  CHECK_THAT(x.grad(), HasValues({1, 2, 3, 2, 1}, exactly));
+
+  const Tensor table = leaf({{1, 2, 3}, {4, 5, 6}}, dtype);
+  const Tensor turned = table.transpose(0, 1);  // not contiguous: memory is 1 2 3 4 5 6
+  turned.as_strided({2, 3}, {1, 1}, 1)
+      .backward({.gradient = tensor({{1, 2, 3}, {4, 5, 6}}, dtype)});
+  CHECK_THAT(table.grad(), HasValues({{0, 1, 6}, {8, 6, 0}}, exactly));
+  table.zero_grad();
+  table[1].as_strided({2}, {3}, 1).backward({.gradient = tensor({7, 8}, dtype)});
+  CHECK_THAT(table.grad(), HasValues({{0, 0, 0}, {0, 8, 0}}, exactly));  // of row 1 alone
+  table.zero_grad();
+  table.as_strided({2, 2}, {0, 1}).sum().backward();
+  CHECK_THAT(table.grad(), HasValues({{2, 2, 0}, {0, 0, 0}}, exactly));
+}
+
+TEST_CASE("expand: the gradient of a repeated axis, in any place and dtype") {
+  const DType dtype = GENERATE(float32, float64);
+  const Tensor x = leaf({1, 2}, dtype);
+  x.expand({3, 2}).sum().backward();
+  CHECK_THAT(x.grad(), HasValues({3, 3}, exactly));
+  const Tensor column = leaf({{1}, {2}}, dtype);
+  column.expand({4, 2, 3}).transpose(0, 2).sum().backward();
+  CHECK_THAT(column.grad(), HasValues({{12}, {12}}, exactly));
+  const Tensor one = leaf(1, dtype);
+  one.expand({2, 0}).sum().backward();
+  CHECK_THAT(one.grad(), HasValues(0, exactly));
+}

@@ -1,8 +1,19 @@
 // What all optimisers share, seen through the smallest one.
 #include "framework/optim/optimizer.h"
 
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "framework/autograd/no_grad.h"
+#include "framework/autograd/node.h"
 #include "framework/core/error.h"
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/reduce.h"
+#include "framework/optim/adam.h"
+#include "framework/optim/clip.h"
+#include "framework/optim/sgd.h"
 #include "tests/support/catch.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
@@ -93,4 +104,41 @@ TEST_CASE("an optimiser takes only leaves that require a gradient", "[optim][err
   CHECK(error_text<AutogradError>([] {
           Descent({leaf({1, 2}) * 2.0}, 0.1);
         }) == want + "(2,) float64");
+}
+
+TEST_CASE("no optimiser leaves a step on the tape, or another leaf in the place of its parameter",
+          "[optim]") {
+  const auto newest_step = [] { return leaf({0}).impl().node->sequence(); };
+  using Maker = std::function<std::unique_ptr<Optimizer>(const std::vector<Tensor>&)>;
+  const std::pair<const char*, Maker> makers[] = {
+      {"SGD", [](const auto& p) { return std::make_unique<SGD>(p, SGDOptions{.lr = 0.1}); }},
+      {"SGD with momentum and decay",
+       [](const auto& p) {
+         return std::make_unique<SGD>(
+             p, SGDOptions{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.1, .nesterov = true});
+       }},
+      {"Adam", [](const auto& p) { return std::make_unique<Adam>(p, AdamOptions{}); }},
+      {"AdamW",
+       [](const auto& p) { return std::make_unique<AdamW>(p, AdamOptions{.amsgrad = true}); }}};
+  for (const auto& [name, make] : makers) {
+    INFO(name);
+    Tensor weight = leaf({1, 2});
+    Tensor turned = stored_transposed(random_normal({2, 3}, 1)).requires_grad_();
+    const Node* const node = weight.impl().node.get();
+    const auto optimizer = make({weight, turned});
+    ((weight * 3).sum() + turned.sum()).backward();
+    const Tensor gradient = weight.grad();
+    const std::uint64_t before = newest_step();
+    for (int i = 0; i < 100; ++i) {
+      clip_grad_norm_({weight, turned}, 100);
+      optimizer->step();
+    }
+    CHECK(newest_step() == before + 1);
+    CHECK(weight.is_leaf());
+    CHECK(weight.impl().node.get() == node);
+    CHECK(weight.impl().node->ref_count() <= 2);  // this handle's, and the optimiser's
+    CHECK_THAT(weight.grad(), HasValues({3, 3}));
+    CHECK_THAT(gradient, HasValues({3, 3}));
+    CHECK(weight.at({0}) < 1);
+  }
 }
