@@ -58,6 +58,15 @@ TEST_CASE("LearnedPositions adds one row of its table per position", "[positions
   CHECK_THAT(positions.weight.grad(), HasValues({{4, 4}, {4, 4}, {0, 0}}, exactly));
 }
 
+TEST_CASE("positions are added to any number of samples, and to one without a batch",
+          "[positions]") {
+  const LearnedPositions learned({.max_len = 4, .d_model = 2});
+  const SinusoidalPositions fixed({.max_len = 4, .d_model = 2});
+  const Tensor x = random_normal({2, 3, 4, 2}, 1, float32);
+  CHECK_THAT(learned(x[1][2]), IsCloseTo(learned(x)[1][2]));
+  CHECK_THAT(fixed(x[1][2]), IsCloseTo(fixed(x)[1][2]));
+}
+
 TEST_CASE("LearnedPositions starts with 0.02 times PyTorch's randn", "[positions]") {
   manual_seed(42);
   const LearnedPositions positions({.max_len = 40, .d_model = 25});

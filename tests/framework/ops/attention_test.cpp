@@ -376,7 +376,11 @@ TEST_CASE("sdpa: what does not fit", "[sdpa][errors]") {
                      ", value ", v, "\n  need   query (B,H,q,d), key (B,H,k,d), value (B,H,k,e)"));
   };
   refused({2, 3, 4}, {2, 3, 4}, {2, 3, 4}, "needs four axes each");
+  refused({2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}, "needs four axes each");
+  refused({1, 2, 3, 4}, {2, 3, 4}, {1, 2, 3, 4}, "needs four axes each");
+  refused({1, 2, 3, 4}, {1, 2, 3, 4}, {2, 3, 4}, "needs four axes each");
   refused({2, 1, 3, 4}, {1, 1, 3, 4}, {1, 1, 3, 4}, "batch sizes differ");
+  refused({1, 1, 3, 4}, {1, 1, 3, 4}, {2, 1, 3, 4}, "batch sizes differ");
   refused({1, 2, 3, 4}, {1, 2, 3, 4}, {1, 1, 3, 4}, "key and value differ in heads");
   refused({1, 2, 3, 4}, {1, 2, 3, 5}, {1, 2, 3, 4}, "query and key differ in features");
   refused({1, 2, 3, 4}, {1, 2, 5, 4}, {1, 2, 6, 4}, "key and value differ in length");

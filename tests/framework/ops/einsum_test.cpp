@@ -86,6 +86,15 @@ TEST_CASE("einsum: axes that broadcast") {
              HasValues({{1, 2, 3}, {2, 4, 6}}));
 }
 
+TEST_CASE("einsum: dots stand for as many axes as a tensor can have") {
+  const Tensor x = random_normal({2, 1, 3, 1, 2, 1, 1, 2}, 1);
+  CHECK_THAT(einsum("...", {x}), IsCloseTo(x, exactly));
+  CHECK_THAT(einsum("...,...", {x, x}), IsCloseTo(x * x));
+  CHECK(error_text<ShapeError>([&] {
+          einsum("...,...->...", {x, ones({3, 1, 3, 1, 2, 1, 1, 2}, float64)});
+        }) == "einsum: '...' names axes of sizes 2 and 3");
+}
+
 TEST_CASE("einsum: gradients have the shapes of the operands") {
   const Tensor a = leaf({{1}, {2}});
   const Tensor b = leaf({{1, 2, 3}, {4, 5, 6}});

@@ -118,6 +118,12 @@ TEST_CASE("matmul: sizes of 0") {
   CHECK_THAT(bias.grad(), IsCloseTo(zeros({4})));
 }
 
+// However many products of nothing there are, no kernel may count them.
+TEST_CASE("matmul: a huge stack without elements takes no time") {
+  const Index many = Index{1} << 40;
+  CHECK(matmul(zeros({many, 1, 0}), zeros({many, 0, 0})).shape() == Shape{many, 1, 0});
+}
+
 // C076: vectors keep their shape, and batch axes are summed.
 TEST_CASE("matmul: gradients of vectors and of broadcast operands") {
   SECTION("matrix times vector") {

@@ -8,9 +8,11 @@
 #include <functional>
 #include <future>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "framework/core/error.h"
+#include "framework/ops/compare.h"
 #include "tests/support/catch.h"
 
 using namespace gradus;
@@ -213,6 +215,20 @@ TEST_CASE("fractions want a floating dtype", "[random]") {
                        Message("randn: draws fractions, which bool cannot hold" + rule));
   CHECK_THROWS_MATCHES(uniform({2}, 0, 1, int64), DTypeError,
                        Message("uniform: draws fractions, which int64 cannot hold" + rule));
+}
+
+TEST_CASE("uniform takes the longest intervals that its dtype allows", "[random]") {
+  const DType dtype = GENERATE(float32, float64);
+  const double most = dtype == float32 ? double{std::numeric_limits<float>::max()}
+                                       : std::numeric_limits<double>::max();
+  const std::pair<double, double> intervals[] = {
+      {-most, 0}, {0, most}, {-most / 2, most / 2}, {-most, -most}, {most, most}};
+  for (const auto& [low, high] : intervals) {
+    Generator generator(1);
+    const Tensor x = uniform({100}, low, high, dtype, &generator);
+    CHECK(all(ge(x, low)));
+    CHECK(all(le(x, high)));
+  }
 }
 
 TEST_CASE("arguments of random ops out of range are errors, and draw nothing", "[random]") {

@@ -77,6 +77,14 @@ TEST_CASE("sum: float32 does not stop growing") {
   CHECK(sum(wide.transpose(0, 1), {1}).at({0}) == Catch::Approx(20000.0).margin(1e-2));
 }
 
+// The kernel cuts a long row into at most 256 pieces, of 16384 elements or more.
+TEST_CASE("sum: rows about as long as all pieces together") {
+  constexpr Index pieces = Index{256} * 16384;
+  for (const Index count : {pieces - 1, pieces, pieces + 1, pieces + 255, pieces + 257}) {
+    CHECK(sum(ones({count})).item() == static_cast<double>(count));
+  }
+}
+
 TEST_CASE("sum: every length and stride agrees with a plain loop") {
   for (Index outer : {1, 3}) {
     for (Index inner : {1, 2, 130}) {

@@ -278,6 +278,8 @@ TEST_CASE("unary: clamp") {
   CHECK_THAT(clamp(x, 5, 1), HasValues({1, 1, 1, 1}, exactly));  // min > max: max
   CHECK_THAT(clamp(x, std::nullopt), IsCloseTo(x, exactly));
   CHECK_FALSE(clamp(x, std::nullopt).is_same(x));
+  clamp(x, std::nullopt).fill_(9);  // memory of its own, also where no bound is given
+  CHECK_THAT(x, HasValues({-3, 0, 2, 7}, exactly));
   CHECK(clamp(x, 0, 1).dtype() == dtype);
   CHECK(clamp(zeros({0, 2}, dtype), 0).shape() == Shape{0, 2});
 }

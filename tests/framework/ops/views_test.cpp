@@ -217,6 +217,31 @@ TEST_CASE("slice: its gradient goes back to where the elements came from") {
   CHECK_THAT(whole, HasValues({0, 5, 0, 0, 6, 0, 0}));
 }
 
+TEST_CASE("slice_backward: takes what a slice can have taken, and no more") {
+  struct Row {
+    Index taken, size, start, step;
+  };
+  const auto given_back = [](const Row& row) {
+    return slice_backward(ones({row.taken}), {row.size}, 0, row.start, row.step);
+  };
+  for (const Row& row : {Row{1, 5, 4, 9}, Row{2, 5, 0, 4}, Row{3, 5, 0, 2}, Row{5, 5, 0, 1},
+                         Row{2, 5, 3, 1}, Row{0, 5, 5, 1}, Row{0, 5, 0, 3}, Row{0, 0, 0, 1}}) {
+    const Tensor whole = given_back(row);
+    CHECK_THAT(whole.sum(), HasValues(static_cast<double>(row.taken)));
+    for (Index i = 0; i < row.taken; ++i) {
+      CHECK_THAT(whole[row.start + i * row.step], HasValues(1));
+    }
+  }
+  for (const Row& row :
+       {Row{1, 5, 5, 1}, Row{1, 0, 0, 1}, Row{1, 5, -1, 1}, Row{0, 5, -1, 1}, Row{1, 5, 6, 1},
+        Row{0, 5, 6, 1}, Row{1, 5, 0, 0}, Row{2, 5, 4, 1}, Row{2, 5, 0, 5}, Row{3, 5, 1, 2}}) {
+    const std::string refusal =
+        text("slice_backward: ", row.taken, " elements from ", row.start, " in steps of ", row.step,
+             " do not fit an axis of ", row.size);
+    CHECK(error_text<ValueError>([&] { given_back(row); }).starts_with(refusal));
+  }
+}
+
 TEST_CASE("select: one slice without its axis") {
   const Tensor x = counting({2, 3});
   CHECK_THAT(x[1], HasValues({3, 4, 5}));
