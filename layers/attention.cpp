@@ -1,11 +1,11 @@
 #include "layers/attention.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "framework/core/error.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/matmul.h"
+#include "layers/heads_internal.h"
 
 namespace gradus {
 namespace {
@@ -33,35 +33,12 @@ void check_operands(const char* layer, const Tensor& query, const Tensor& key, c
   }
 }
 
-/// Of a number however large, those that anyone would have as heads.
-std::string divisors(Index number) {
-  std::string list;
-  for (Index d = 1; d <= std::min<Index>(number, 1024); ++d) {
-    if (number % d == 0) list += text(" ", d);
-  }
-  return list;
-}
-
 MultiHeadAttentionOptions checked(const MultiHeadAttentionOptions& options) {
-  const Index width = options.d_model;
-  const Index heads = options.n_heads;
   if (options.kdim < 0 || options.vdim < 0) {
     throw ValueError(text("MultiHeadAttention: kdim ", options.kdim, " and vdim ", options.vdim,
                           " must not be negative"));
   }
-  if (width < 1 || heads < 1) {
-    throw ValueError(
-        text("MultiHeadAttention: d_model ", width, " and n_heads ", heads, " must be at least 1"));
-  }
-  if (width % heads != 0) {
-    const auto below = static_cast<std::uint64_t>(width / heads * heads);
-    throw ValueError(
-        text("MultiHeadAttention: d_model ", width, " cannot be split into ", heads, " heads (",
-             width, " = ", heads, "*", width / heads, " + ", width % heads, ")"),
-        {.hint = text("heads that fit ", width, ":", divisors(width), "; a d_model that fits ",
-                      heads, " heads: ", below > 0 ? text(below, ", ") : "",
-                      below + static_cast<std::uint64_t>(heads))});
-  }
+  check_heads("MultiHeadAttention", options.d_model, options.n_heads);
   return options;
 }
 
@@ -108,23 +85,15 @@ AttentionOutput MultiHeadAttention::operator()(const Tensor& query, const Tensor
   const ModuleScope scope(*this);
   check_operands("MultiHeadAttention", query, key, value, q_linear, k_linear, v_linear);
 
-  const Tensor q = split_heads(q_linear(query));  // (B, H, q, d_head)
-  const Tensor k = split_heads(k_linear(key));    // (B, H, k, d_head)
-  const Tensor v = split_heads(v_linear(value));  // (B, H, k, d_head)
+  const Tensor q = split_heads(q_linear(query), n_heads_);  // (B, H, q, d_head)
+  const Tensor k = split_heads(k_linear(key), n_heads_);    // (B, H, k, d_head)
+  const Tensor v = split_heads(v_linear(value), n_heads_);  // (B, H, k, d_head)
 
   const double scale = std::sqrt(static_cast<double>(q.size(-1)));
   const Tensor scores = matmul(q, k.transpose(-2, -1)) / scale;  // (B, H, q, k)
   const Tensor weights = softmax(fill_hidden(scores, mask));
   const Tensor context = matmul(dropout(weights), v);  // (B, H, q, d_head)
   return {out_linear(merge_heads(context)), weights};
-}
-
-Tensor MultiHeadAttention::split_heads(const Tensor& x) const {
-  return x.view({x.size(0), x.size(1), n_heads_, x.size(2) / n_heads_}).transpose(1, 2);
-}
-
-Tensor MultiHeadAttention::merge_heads(const Tensor& x) const {
-  return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
 }
 
 std::string MultiHeadAttention::description() const {

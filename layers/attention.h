@@ -89,10 +89,6 @@ class MultiHeadAttention : public Module {
   std::string description() const override;
 
  private:
-  /// (B, length, d_model) to (B, H, length, d_head), and back.
-  Tensor split_heads(const Tensor& x) const;
-  Tensor merge_heads(const Tensor& x) const;
-
   Index n_heads_;
 };
 

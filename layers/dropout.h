@@ -13,6 +13,7 @@ class Dropout : public Layer {
 
   Tensor forward(const Tensor& x) const override;
   std::string description() const override;
+  double p() const { return p_; }
 
  private:
   double p_;

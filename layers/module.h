@@ -11,11 +11,13 @@
 // its parameters with the original.
 #pragma once
 
+#include <concepts>
 #include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,13 @@
 namespace gradus {
 
 class Module;
+
+/// A pointer to a module, or an optional one.
+template <class Holder>
+concept HoldsModule = requires(Holder& holder) {
+  static_cast<bool>(holder);
+  requires std::derived_from<std::remove_reference_t<decltype(*holder)>, Module>;
+};
 
 /// Is shown every member of a module.
 class Visitor {
@@ -36,6 +45,11 @@ class Visitor {
     if (parameter.defined()) on_parameter(name, parameter);
   }
   void operator()(std::string_view name, Module& child) { on_module(name, child); }
+  /// A child behind a pointer, or one that may be left out; where there is none, it is passed over.
+  template <HoldsModule Holder>
+  void operator()(std::string_view name, Holder& child) {
+    if (child) on_module(name, *child);
+  }
   /// Children named "name.0", "name.1", ...
   template <class Child>
   void operator()(std::string_view name, std::vector<Child>& children) {

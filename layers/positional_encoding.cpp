@@ -9,15 +9,20 @@
 namespace gradus {
 namespace {
 
-/// The first rows of the table, as many as x has positions.
-Tensor rows_for(const char* layer, const Tensor& x, const Tensor& table) {
+/// As many rows of the table as x has positions.
+Tensor rows_for(const char* layer, const Tensor& x, const Tensor& table, Index first = 0) {
   check_floating(layer, x);
-  if (x.dim() < 2 || x.size(-1) != table.size(1) || x.size(-2) > table.size(0)) {
-    throw ShapeError(text(layer, ": x does not fit the table of positions"),
-                     {.got = text("x ", described(x)),
-                      .need = text("(..., up to ", table.size(0), ", ", table.size(1), ")")});
+  if (first < 0 || first > table.size(0)) {
+    throw ValueError(text(layer, ": position ", first, " is outside 0..", table.size(0)));
   }
-  return table.slice(0, 0, x.size(-2));
+  const Index room = table.size(0) - first;
+  if (x.dim() < 2 || x.size(-1) != table.size(1) || x.size(-2) > room) {
+    throw ShapeError(
+        text(layer, ": x does not fit the table of positions"),
+        {.got = text("x ", described(x), first > 0 ? text(" from position ", first) : ""),
+         .need = text("(..., up to ", room, ", ", table.size(1), ")")});
+  }
+  return table.slice(0, first, first + x.size(-2));
 }
 
 Tensor sines_and_cosines(Index positions, Index width) {
@@ -39,6 +44,11 @@ Tensor sines_and_cosines(Index positions, Index width) {
 LearnedPositions::LearnedPositions(const PositionOptions& options)
     : weight(randn({options.max_len, options.d_model})) {
   weight.mul_(0.02).requires_grad_();
+}
+
+Tensor LearnedPositions::operator()(const Tensor& x, Index first) const {
+  const ModuleScope scope(*this);
+  return x + rows_for("LearnedPositions", x, weight, first);
 }
 
 Tensor LearnedPositions::forward(const Tensor& x) const {

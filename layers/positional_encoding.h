@@ -18,6 +18,10 @@ class LearnedPositions : public Layer {
 
   Tensor weight;  ///< (max_len, d_model)
 
+  using Layer::operator();
+  /// The same for x that starts at position `first`, as when it continues a sequence. Throws
+  /// ValueError for a position that the table does not have.
+  Tensor operator()(const Tensor& x, Index first) const;
   Tensor forward(const Tensor& x) const override;
   void visit(Visitor& v) override { v("weight", weight); }
   std::string description() const override;

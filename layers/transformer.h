@@ -1,86 +1,110 @@
-// Blocks of a transformer: attention and a feed-forward net, each added to the stream that it
-// reads.
-//
-// A sublayer f and its norm meet the stream x in one of two ways: pre-norm, x + dropout(f(norm(x)))
-// (Xiong et al., "On layer normalization in the transformer architecture", 2020), or post-norm,
-// norm(x + dropout(f(x))) (Vaswani et al., 2017).
+// Transformers: stacks of the layers of layers/transformer_layer.h, and the encoder-decoder of
+// Vaswani et al., "Attention is all you need", 2017. Arguments, defaults and parameter names are
+// PyTorch's.
 #pragma once
 
-#include "layers/attention.h"
-#include "layers/feed_forward.h"
-#include "layers/layer_norm.h"
+#include <optional>
+#include <vector>
+
+#include "layers/transformer_layer.h"
 
 namespace gradus {
 
-struct TransformerLayerOptions {
-  Index d_model;
-  Index n_heads;
-  Index dim_feedforward = 2048;
-  double dropout = 0.1;
-  Activation activation = Activation::gelu;
-  double layer_norm_eps = 1e-5;
-  bool norm_first = true;  ///< pre-norm; PyTorch's default is post-norm
+struct TransformerStackOptions {
+  TransformerLayerOptions layer;
+  Index num_layers;
+  bool norm = false;  ///< a LayerNorm after the last layer, which pre-norm layers want
 };
-using TransformerEncoderLayerOptions = TransformerLayerOptions;
-using TransformerDecoderLayerOptions = TransformerLayerOptions;
+using TransformerEncoderOptions = TransformerStackOptions;
+using TransformerDecoderOptions = TransformerStackOptions;
 
-/// Self-attention, then the feed-forward net: (B, length, d_model) in and out.
-class TransformerEncoderLayer : public Module {
+/// Encoder layers one after another: (B, length, d_model) in and out. Each draws parameters of its
+/// own (PyTorch's start as copies of one). Throws ValueError for a negative num_layers.
+class TransformerEncoder : public Module {
  public:
-  explicit TransformerEncoderLayer(const TransformerEncoderLayerOptions& options);
+  explicit TransformerEncoder(const TransformerEncoderOptions& options);
 
-  MultiHeadAttention self_attn;
-  FeedForward feed_forward;
-  LayerNorm norm1, norm2;
-  Dropout dropout;
-
-  /// The output, and the attention weights (B, H, length, length).
-  AttentionOutput operator()(const Tensor& x, const AttentionMask& mask = {}) const;
-  void visit(Visitor& v) override {
-    v("self_attn", self_attn);
-    v("feed_forward", feed_forward);
-    v("norm1", norm1);
-    v("norm2", norm2);
-    v("dropout", dropout);
-  }
-  std::string description() const override { return "TransformerEncoderLayer"; }
-
- private:
-  bool norm_first_;
-};
-
-/// Self-attention, attention to an encoder's output, then the feed-forward net: (B, length,
-/// d_model) in and out.
-class TransformerDecoderLayer : public Module {
- public:
-  explicit TransformerDecoderLayer(const TransformerDecoderLayerOptions& options);
-
-  MultiHeadAttention self_attn, multihead_attn;
-  FeedForward feed_forward;
-  LayerNorm norm1, norm2, norm3;
-  Dropout dropout;
+  std::vector<TransformerEncoderLayer> layers;
+  std::optional<LayerNorm> norm;
 
   struct Output {
     Tensor output;
-    Tensor self_weights;   ///< (B, H, length, length)
-    Tensor cross_weights;  ///< (B, H, length, memory's length)
+    std::vector<Tensor> weights;  ///< of each layer: (B, H, length, length)
   };
-  /// memory is (B, its own length, d_model).
-  Output operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
+  /// Every layer sees the one mask. Throws ShapeError.
+  Output operator()(const Tensor& src, const AttentionMask& mask = {}) const;
+  void visit(Visitor& v) override {
+    v("layers", layers);
+    v("norm", norm);
+  }
+  std::string description() const override { return "TransformerEncoder"; }
+};
+
+/// Decoder layers one after another, each attending to the one memory; else as TransformerEncoder.
+class TransformerDecoder : public Module {
+ public:
+  explicit TransformerDecoder(const TransformerDecoderOptions& options);
+
+  std::vector<TransformerDecoderLayer> layers;
+  std::optional<LayerNorm> norm;
+
+  struct Output {
+    Tensor output;
+    std::vector<Tensor> self_weights;   ///< of each layer: (B, H, length, length)
+    std::vector<Tensor> cross_weights;  ///< of each layer: (B, H, length, memory's length)
+  };
+  /// memory is (B, its own length, d_model). Throws ShapeError.
+  Output operator()(const Tensor& tgt, const Tensor& memory, const AttentionMask& mask = {},
                     const AttentionMask& memory_mask = {}) const;
   void visit(Visitor& v) override {
-    v("self_attn", self_attn);
-    v("multihead_attn", multihead_attn);
-    v("feed_forward", feed_forward);
-    v("norm1", norm1);
-    v("norm2", norm2);
-    v("norm3", norm3);
-    v("dropout", dropout);
+    v("layers", layers);
+    v("norm", norm);
   }
-  std::string description() const override { return "TransformerDecoderLayer"; }
+  std::string description() const override { return "TransformerDecoder"; }
+};
+
+struct TransformerOptions {
+  Index d_model = 512;
+  Index n_heads = 8;
+  Index num_encoder_layers = 6;
+  Index num_decoder_layers = 6;
+  Index dim_feedforward = 2048;
+  double dropout = 0.1;
+  Activation activation = Activation::relu;
+  double layer_norm_eps = 1e-5;
+  bool norm_first = false;  ///< pre-norm
+  bool bias = true;
+};
+
+/// Which positions each attention may see.
+struct TransformerMasks {
+  AttentionMask src{};     ///< of the source by itself
+  AttentionMask tgt{};     ///< of the target by itself: causal, in training
+  AttentionMask memory{};  ///< of the encoder's output by the target
+};
+
+/// An encoder that reads the source and a decoder that reads the target and the encoder's output;
+/// both end with a norm. All matrices start by init::xavier_uniform_ (queries, keys and values each
+/// by itself; PyTorch's stacks the three), vectors as their layers draw
+/// them. For the attention weights call `encoder` and `decoder` by themselves.
+class Transformer : public Module {
+ public:
+  explicit Transformer(const TransformerOptions& options = {});
+
+  TransformerEncoder encoder;
+  TransformerDecoder decoder;
+
+  /// src (B, its own length, d_model) and tgt (B, length, d_model) to (B, length, d_model). Throws
+  /// ShapeError.
+  Tensor operator()(const Tensor& src, const Tensor& tgt, const TransformerMasks& masks = {}) const;
+  void visit(Visitor& v) override {
+    v("encoder", encoder);
+    v("decoder", decoder);
+  }
+  std::string description() const override { return "Transformer"; }
 
  private:
-  bool norm_first_;
+  Index d_model_;
 };
 
 }  // namespace gradus

@@ -13,7 +13,9 @@ ReverseModel::ReverseModel(const ReverseModelOptions& options)
     layers.emplace_back(TransformerEncoderLayerOptions{.d_model = options.width,
                                                        .n_heads = options.heads,
                                                        .dim_feedforward = 4 * options.width,
-                                                       .dropout = 0.0});
+                                                       .dropout = 0.0,
+                                                       .activation = Activation::gelu,
+                                                       .norm_first = true});
   }
   // An embedding starts 50 times as large as the positions, which would be lost in it.
   const NoGrad no_grad;

@@ -46,9 +46,14 @@
 #include "framework/optim/clip.h"
 #include "framework/optim/schedule.h"
 #include "framework/optim/sgd.h"
+#include "layers/activation.h"
 #include "layers/embedding.h"
+#include "layers/generation.h"
+#include "layers/init.h"
 #include "layers/inspect.h"
 #include "layers/positional_encoding.h"
+#include "layers/rms_norm.h"
+#include "layers/sequential.h"
 #include "layers/transformer.h"
 #include "tests/support/catch.h"
 #include "tests/support/tensors.h"
@@ -117,7 +122,7 @@ constexpr Index kHuge = Index{1} << 32;
 constexpr Index kLargest = std::numeric_limits<Index>::max();
 
 const Tensor nothing;
-Tensor x, mask, index, heads, wanted;
+Tensor x, mask, index, heads, wanted, vector;
 
 /// Not before main: the choice of kernels, which may throw, is for the tests to make.
 void make_operands() {
@@ -126,6 +131,7 @@ void make_operands() {
   index = zeros({2}, int64);
   heads = zeros({1, 4, 3, 4});  // (B, H, length, d)
   wanted = leaf({1, 2, 3});     // wants a gradient
+  vector = zeros({4});
 }
 
 Rows undefined_tensors() {
@@ -1647,6 +1653,14 @@ Rows optimisers() {
   };
 }
 
+Transformer small_transformer() {
+  return Transformer({.d_model = 4,
+                      .n_heads = 2,
+                      .num_encoder_layers = 1,
+                      .num_decoder_layers = 1,
+                      .dim_feedforward = 4});
+}
+
 Rows layers() {
   return {
       {"Linear", [] { Linear(0, 2); },
@@ -1753,7 +1767,8 @@ Rows layers() {
                          "\n  hint   heads that fit 4: 1 2 4; a d_model that fits 3 heads: 3, 6")},
       {"TransformerEncoderLayer",
        [] {
-         TransformerEncoderLayer({.d_model = 4, .n_heads = 2})(zeros({1, 2, 3}));
+         TransformerEncoderLayer({.d_model = 4, .n_heads = 2, .norm_first = true})(
+             zeros({1, 2, 3}));
        },
        error<ShapeError>("layer_norm: the last axes of x are not (4,)"
                          "\n  got    x (1, 2, 3) float32")},
@@ -1767,6 +1782,35 @@ Rows layers() {
        error<ShapeError>("MultiHeadAttention: key does not fit"
                          "\n  got    key (2, 4) float32"
                          "\n  need   (batch, length, 4)")},
+      {"TransformerEncoder",
+       [] { TransformerEncoder({.layer = {.d_model = 4, .n_heads = 2}, .num_layers = -1}); },
+       error<ValueError>("TransformerEncoder: num_layers -1 must not be negative")},
+      {"TransformerDecoder",
+       [] { TransformerDecoder({.layer = {.d_model = 4, .n_heads = 2}, .num_layers = -2}); },
+       error<ValueError>("TransformerDecoder: num_layers -2 must not be negative")},
+      {"Transformer", [] { Transformer({.d_model = 4, .n_heads = 3}); },
+       error<ValueError>("MultiHeadAttention: d_model 4 cannot be split into 3 heads (4 = 3*1 + 1)"
+                         "\n  hint   heads that fit 4: 1 2 4; a d_model that fits 3 heads: 3, 6")},
+      {"Transformer",
+       [] {
+         small_transformer()(zeros({1, 2, 3}), zeros({1, 2, 4}));
+       },
+       error<ShapeError>("Transformer: src does not fit"
+                         "\n  got    src (1, 2, 3) float32"
+                         "\n  need   (batch, length, 4)")},
+      {"Transformer",
+       [] {
+         small_transformer()(zeros({1, 2, 4}), zeros({4}));
+       },
+       error<ShapeError>("Transformer: tgt does not fit"
+                         "\n  got    tgt (4,) float32"
+                         "\n  need   (batch, length, 4)")},
+      {"Transformer",
+       [] {
+         small_transformer()(zeros({1, 2, 4}), zeros({2, 2, 4}));
+       },
+       error<ShapeError>("Transformer: batch sizes differ"
+                         "\n  got    src (1, 2, 4) float32, tgt (2, 2, 4) float32")},
       {"parameters_without_gradient", [] { parameters_without_gradient(Linear(1, 1), x); },
        error<AutogradError>("parameters_without_gradient: the loss is not on a tape"
                             "\n  got    (2, 3) float32")},
@@ -1784,11 +1828,188 @@ Rows layers() {
                          "\n  need   float32 or float64")},
   };
 }
+// ---- language models ----
+
+GPT small_gpt(Index n_layers = 1) {
+  return GPT({.vocab_size = 5, .block_size = 4, .n_layers = n_layers, .n_heads = 2, .d_model = 4});
+}
+
+/// With two tokens of a batch of one in it.
+KeyValueCache filled_cache() {
+  KeyValueCache cache = small_gpt().empty_cache();
+  small_gpt()(zeros({1, 2}, int64), cache);
+  return cache;
+}
+
+Rows language_models() {
+  return {
+      {"ReLU", [] { ReLU()(heads.to(int64)); }, not_floating("relu", "(1, 4, 3, 4) int64")},
+      {"GELU",
+       [] {
+         GELU()
+         (heads.to(int64));
+       },
+       not_floating("gelu", "(1, 4, 3, 4) int64")},
+      {"SiLU", [] { SiLU()(heads.to(int64)); }, not_floating("silu", "(1, 4, 3, 4) int64")},
+      {"Tanh", [] { Tanh()(heads.to(int64)); }, not_floating("tanh", "(1, 4, 3, 4) int64")},
+      {"Sequential", [] { Sequential(Linear(1, 1))[1]; },
+       error<ValueError>("Sequential: no layer 1 among 1")},
+      {"RMSNorm", [] { RMSNorm({.normalized_shape = {3}, .eps = -0.5}); },
+       error<ValueError>("RMSNorm: negative eps -0.5")},
+      {"RMSNorm", [] { RMSNorm({.normalized_shape = {-3}, .elementwise_affine = false}); },
+       error<ShapeError>("shape: negative size -3 in (-3,)")},
+      {"RMSNorm", [] { RMSNorm(3)(zeros({4})); },
+       error<ShapeError>("rms_norm: the last axes of x are not (3,)"
+                         "\n  got    x (4,) float32")},
+      {"init::xavier_uniform_", [] { init::xavier_uniform_(vector); },
+       error<ShapeError>("xavier_uniform_: needs at least two axes to tell inputs from outputs"
+                         "\n  got    tensor (4,) float32"
+                         "\n  need   (out, in, ...)")},
+      {"init::kaiming_normal_", [] { init::kaiming_normal_(vector); },
+       error<ShapeError>("kaiming_normal_: needs at least two axes to tell inputs from outputs"
+                         "\n  got    tensor (4,) float32"
+                         "\n  need   (out, in, ...)")},
+      {"init::normal_", [] { init::normal_(vector, 0.0, -1.0); },
+       error<ValueError>("normal_: deviation -1 must be at least 0")},
+      {"init::uniform_", [] { init::uniform_(vector, 1.0, 0.0); },
+       error<ValueError>("uniform: low 1 to high 0 is no interval"
+                         "\n  need   low <= high")},
+      {"LearnedPositions",
+       [] {
+         LearnedPositions({.max_len = 4, .d_model = 3})(zeros({1, 2, 3}), 3);
+       },
+       error<ShapeError>("LearnedPositions: x does not fit the table of positions"
+                         "\n  got    x (1, 2, 3) float32 from position 3"
+                         "\n  need   (..., up to 1, 3)")},
+      {"LearnedPositions",
+       [] {
+         LearnedPositions({.max_len = 4, .d_model = 3})(zeros({1, 2, 3}), 5);
+       },
+       error<ValueError>("LearnedPositions: position 5 is outside 0..4")},
+      {"CausalSelfAttention", [] { CausalSelfAttention({.d_model = 0, .n_heads = 1}); },
+       error<ValueError>("CausalSelfAttention: d_model 0 and n_heads 1 must be at least 1")},
+      {"CausalSelfAttention",
+       [] { CausalSelfAttention({.d_model = 8, .n_heads = 4, .n_kv_heads = 3}); },
+       error<ValueError>(
+           "CausalSelfAttention: 4 query heads cannot share 3 heads of keys and values evenly")},
+      {"CausalSelfAttention",
+       [] { CausalSelfAttention({.d_model = 6, .n_heads = 2, .rotary = true}); },
+       error<ValueError>("CausalSelfAttention: rotary positions turn pairs of features, and a head "
+                         "has 3 (6 / 2)")},
+      {"CausalSelfAttention",
+       [] {
+         CausalSelfAttention({.d_model = 4, .n_heads = 2})(zeros({2, 4}));
+       },
+       error<ShapeError>("CausalSelfAttention: x does not fit"
+                         "\n  got    x (2, 4) float32"
+                         "\n  need   (batch, length, 4)")},
+      {"KeyValueCache", [] { KeyValueCache(-1); },
+       error<ValueError>("KeyValueCache: n_layers -1 must not be negative")},
+      {"KeyValueCache", [] { KeyValueCache(2).layer(2); },
+       error<ValueError>("KeyValueCache: no layer 2 among 2")},
+      {"KeyValueCache",
+       [] {
+         KeyValueCache cache = filled_cache();
+         small_gpt()(zeros({3, 1}, int64), cache);
+       },
+       error<ShapeError>("KeyValueCache: the new keys do not continue those that were read"
+                         "\n  got    new keys (3, 2, 1, 2) float32, read (1, 2, 2, 2) float32"
+                         "\n  need   equal sizes of batch, heads and features"
+                         "\n  hint   clear() for another batch")},
+      {"GPTBlock",
+       [] {
+         GPTBlock({.vocab_size = 5, .block_size = 4, .n_layers = 1, .n_heads = 3, .d_model = 4});
+       },
+       error<ValueError>("CausalSelfAttention: d_model 4 cannot be split into 3 heads (4 = 3*1 + 1)"
+                         "\n  hint   heads that fit 4: 1 2 4; a d_model that fits 3 heads: 3, 6")},
+      {"GPT", [] { small_gpt(0); },
+       error<ValueError>("GPT: vocab_size 5, block_size 4 and n_layers 0 must be at least 1")},
+      {"GPT",
+       [] {
+         GPT({.vocab_size = 5,
+              .block_size = 4,
+              .n_layers = 1,
+              .n_heads = 2,
+              .d_model = 4,
+              .d_hidden = -8});
+       },
+       error<ValueError>("GPT: d_hidden -8 must not be negative")},
+      {"GPT", [] { small_gpt()(zeros({4}, int64)); },
+       error<ShapeError>("GPT: needs tokens (batch, length)"
+                         "\n  got    tokens (4,) int64")},
+      {"GPT",
+       [] {
+         small_gpt()(zeros({1, 4}));
+       },
+       error<DTypeError>("GPT: tokens must be int64, not float32"
+                         "\n  got    tokens (1, 4) float32"
+                         "\n  hint   tokens.to(int64)")},
+      {"GPT",
+       [] {
+         small_gpt()(zeros({1, 5}, int64));
+       },
+       error<ShapeError>("GPT: 5 tokens are more than block_size 4"
+                         "\n  got    tokens (1, 5) int64"
+                         "\n  hint   the last block_size tokens, read from an empty cache")},
+      {"GPT",
+       [] {
+         KeyValueCache cache = filled_cache();
+         small_gpt()(zeros({1, 3}, int64), cache);
+       },
+       error<ShapeError>("GPT: 5 tokens are more than block_size 4"
+                         "\n  got    tokens (1, 3) int64 after 2 cached"
+                         "\n  hint   the last block_size tokens, read from an empty cache")},
+      {"GPT",
+       [] {
+         KeyValueCache cache(2);
+         small_gpt()(zeros({1, 3}, int64), cache);
+       },
+       error<ValueError>("GPT: the cache has 2 layers, the model 1")},
+      {"sampling_probabilities",
+       [] {
+         sampling_probabilities(zeros({2, 3}));
+       },
+       error<ShapeError>("sampling: needs the logits of one position"
+                         "\n  got    logits (2, 3) float32"
+                         "\n  need   (V,)")},
+      {"sampling_probabilities", [] { sampling_probabilities(zeros({3}, int64)); },
+       not_floating("sampling", "(3,) int64")},
+      {"sampling_probabilities",
+       [] {
+         sampling_probabilities(tensor({0, kInf}));
+       },
+       error<ValueError>("sampling: logit 1 is inf"
+                         "\n  need   numbers, or -inf for a token that may not come")},
+      {"sampling_probabilities", [] { sampling_probabilities(full({3}, -kInf)); },
+       error<ValueError>("sampling: all 3 logits are -inf")},
+      {"sampling_probabilities", [] { sampling_probabilities(zeros({3}), {.temperature = kNaN}); },
+       error<ValueError>("sampling: temperature nan must be at least 0")},
+      {"sampling_probabilities", [] { sampling_probabilities(zeros({3}), {.top_k = -1}); },
+       error<ValueError>("sampling: top_k -1 must be at least 0"
+                         "\n  hint   0 keeps all")},
+      {"sampling_probabilities", [] { sampling_probabilities(zeros({3}), {.top_p = 1.5}); },
+       error<ValueError>("sampling: top_p 1.5 is outside 0..1")},
+      {"generate",
+       [] {
+         Generator generator;
+         generate(small_gpt(), {}, 1, {}, generator);
+       },
+       error<ValueError>("generate: the prompt is empty"
+                         "\n  need   a token to go on from")},
+      {"generate",
+       [] {
+         Generator generator;
+         generate(small_gpt(), {0}, -1, {}, generator);
+       },
+       error<ValueError>("generate: count -1 must not be negative")},
+  };
+}
+
 Rows whole_table() {
   make_operands();
   Rows all;
-  for (const auto& group :
-       {undefined_tensors, shapes, axes, no_elements, dtypes, numbers, tape, optimisers, layers}) {
+  for (const auto& group : {undefined_tensors, shapes, axes, no_elements, dtypes, numbers, tape,
+                            optimisers, layers, language_models}) {
     const Rows rows = group();
     all.insert(all.end(), rows.begin(), rows.end());
   }

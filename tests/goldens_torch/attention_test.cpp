@@ -16,7 +16,7 @@
 #include "framework/ops/unary.h"
 #include "framework/ops/views.h"
 #include "layers/attention.h"
-#include "layers/transformer.h"
+#include "layers/transformer_layer.h"
 #include "tests/goldens_torch/torch_case.h"
 #include "tests/support/tensors.h"
 

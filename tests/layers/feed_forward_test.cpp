@@ -31,6 +31,19 @@ TEST_CASE("FeedForward is two Linears with an activation between", "[feed_forwar
   CHECK_THAT(gelus(tensor({{2, -3}})), HasValues({{4.404950, 7.809900}}));
 }
 
+TEST_CASE("FeedForward multiplies by a gate where it is swiglu", "[feed_forward]") {
+  FeedForward swiglu(
+      {.d_model = 2, .d_hidden = 2, .activation = Activation::swiglu, .bias = false});
+  CHECK(swiglu.parameters().size() == 3);
+  swiglu.load_state_dict({{"linear1.weight", tensor({{1, 0}, {0, 1}})},
+                          {"linear_gate.weight", tensor({{0, 1}, {1, 0}})},
+                          {"linear2.weight", tensor({{1, 0}, {1, 1}})}});
+  // (2, -3): hidden (2, -3), gate (-3, 2); silu(-3) = -0.14227762, silu(2) = 1.76159416.
+  CHECK_THAT(swiglu(tensor({{2, -3}})), HasValues({{-0.28455524, -5.56933772}}));
+  CHECK(swiglu.description() == "FeedForward(swiglu)");
+  CHECK_FALSE(FeedForward({.d_model = 2, .d_hidden = 3}).linear_gate);
+}
+
 TEST_CASE("FeedForward treats every position alike and alone", "[feed_forward]") {
   FeedForward feed_forward({.d_model = 2, .d_hidden = 3});
   const Tensor x = random_normal({2, 5, 2}, 1, float32);
@@ -50,7 +63,7 @@ TEST_CASE("FeedForward drops hidden features, in training only", "[feed_forward]
 }
 
 TEST_CASE("FeedForward has right first and second derivatives", "[feed_forward][gradcheck]") {
-  for (const Activation activation : {Activation::gelu, Activation::relu}) {
+  for (const Activation activation : {Activation::gelu, Activation::relu, Activation::swiglu}) {
     manual_seed(4);
     FeedForward feed_forward({.d_model = 2, .d_hidden = 3, .activation = activation});
     feed_forward.to(float64);
@@ -59,7 +72,17 @@ TEST_CASE("FeedForward has right first and second derivatives", "[feed_forward][
   }
 }
 
-TEST_CASE("FeedForward draws linear1, then linear2", "[feed_forward]") {
+TEST_CASE("FeedForward draws linear1, then the gate, then linear2", "[feed_forward]") {
+  manual_seed(42);
+  const FeedForward gated({.d_model = 2, .d_hidden = 3, .activation = Activation::swiglu});
+  manual_seed(42);
+  const Linear up(2, 3);
+  const Linear gate(2, 3);
+  const Linear down(3, 2);
+  CHECK_THAT(gated.linear1.weight, IsCloseTo(up.weight, exactly));
+  CHECK_THAT(gated.linear_gate->bias, IsCloseTo(gate.bias, exactly));
+  CHECK_THAT(gated.linear2.weight, IsCloseTo(down.weight, exactly));
+
   manual_seed(42);
   const FeedForward feed_forward({.d_model = 2, .d_hidden = 3});
   manual_seed(42);

@@ -12,7 +12,7 @@
 #include "layers/dropout.h"
 #include "layers/embedding.h"
 #include "layers/linear.h"
-#include "layers/transformer.h"
+#include "layers/transformer_layer.h"
 #include "tests/support/catch.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
@@ -109,8 +109,7 @@ TEST_CASE("parameters have dotted names, in the order of visit", "[module]") {
                                  "self_attn.k_linear.weight", "self_attn.k_linear.bias",
                                  "self_attn.v_linear.weight", "self_attn.v_linear.bias",
                                  "self_attn.out_linear.weight", "self_attn.out_linear.bias",
-                                 "feed_forward.linear1.weight", "feed_forward.linear1.bias",
-                                 "feed_forward.linear2.weight", "feed_forward.linear2.bias",
+                                 "linear1.weight", "linear1.bias", "linear2.weight", "linear2.bias",
                                  "norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"});
 }
 
@@ -230,7 +229,8 @@ TEST_CASE("train and eval reach every module below", "[module]") {
 
   TransformerEncoderLayer layer({.d_model = 4, .n_heads = 2, .dim_feedforward = 8});
   layer.eval();  // three levels down
-  CHECK_FALSE(layer.dropout.is_training());
+  CHECK_FALSE(layer.dropout1.is_training());
+  CHECK_FALSE(layer.dropout2.is_training());
   CHECK_FALSE(layer.self_attn.dropout.is_training());
   CHECK_FALSE(layer.feed_forward.dropout.is_training());
   layer.train();
@@ -276,7 +276,7 @@ TEST_CASE("a module prints as a tree with names", "[module]") {
         "  (blocks.1): Linear(2, 1, no bias)\n"
         ")");
   CHECK(printed(TransformerEncoderLayer({.d_model = 4, .n_heads = 2, .dim_feedforward = 8})) ==
-        "TransformerEncoderLayer (\n"
+        "TransformerEncoderLayer(relu, post-norm) (\n"
         "  (self_attn): MultiHeadAttention(d_model 4, 2 heads) (\n"
         "    (q_linear): Linear(4, 4)\n"
         "    (k_linear): Linear(4, 4)\n"
@@ -286,14 +286,13 @@ TEST_CASE("a module prints as a tree with names", "[module]") {
         "    (softmax): Softmax(axis -1)\n"
         "    (dropout): Dropout(0.1)\n"
         "  )\n"
-        "  (feed_forward): FeedForward(gelu) (\n"
-        "    (linear1): Linear(4, 8)\n"
-        "    (dropout): Dropout(0.1)\n"
-        "    (linear2): Linear(8, 4)\n"
-        "  )\n"
+        "  (linear1): Linear(4, 8)\n"
+        "  (dropout): Dropout(0.1)\n"
+        "  (linear2): Linear(8, 4)\n"
         "  (norm1): LayerNorm((4,))\n"
         "  (norm2): LayerNorm((4,))\n"
-        "  (dropout): Dropout(0.1)\n"
+        "  (dropout1): Dropout(0.1)\n"
+        "  (dropout2): Dropout(0.1)\n"
         ")");
 }
 

@@ -54,6 +54,9 @@ TEST_CASE("LearnedPositions adds one row of its table per position", "[positions
              HasValues({{{11, 12}, {23, 24}}, {{31, 32}, {43, 44}}}));
   CHECK_THAT(positions(zeros({1, 3, 2}))[0], IsCloseTo(positions.weight.detach()));
 
+  CHECK_THAT(positions(zeros({1, 2, 2}), 1)[0], HasValues({{3, 4}, {5, 6}}));  // from position 1
+  CHECK(positions(zeros({1, 0, 2}), 3).shape() == Shape{1, 0, 2});
+
   positions(zeros({4, 2, 2})).sum().backward();  // each position of four samples, and none beyond
   CHECK_THAT(positions.weight.grad(), HasValues({{4, 4}, {4, 4}, {0, 0}}, exactly));
 }

@@ -1,0 +1,52 @@
+#include "layers/heads_internal.h"
+
+#include <algorithm>
+
+#include "framework/core/error.h"
+
+namespace gradus {
+namespace {
+
+/// Of a number however large, those that anyone would have as heads.
+std::string divisors(Index number) {
+  std::string list;
+  for (Index d = 1; d <= std::min<Index>(number, 1024); ++d) {
+    if (number % d == 0) list += text(" ", d);
+  }
+  return list;
+}
+
+}  // namespace
+
+void check_heads(const char* layer, Index d_model, Index n_heads) {
+  if (d_model < 1 || n_heads < 1) {
+    throw ValueError(
+        text(layer, ": d_model ", d_model, " and n_heads ", n_heads, " must be at least 1"));
+  }
+  if (d_model % n_heads == 0) return;
+  const auto below = static_cast<std::uint64_t>(d_model / n_heads * n_heads);
+  throw ValueError(
+      text(layer, ": d_model ", d_model, " cannot be split into ", n_heads, " heads (", d_model,
+           " = ", n_heads, "*", d_model / n_heads, " + ", d_model % n_heads, ")"),
+      {.hint = text("heads that fit ", d_model, ":", divisors(d_model), "; a d_model that fits ",
+                    n_heads, " heads: ", below > 0 ? text(below, ", ") : "",
+                    below + static_cast<std::uint64_t>(n_heads))});
+}
+
+Tensor split_heads(const Tensor& x, Index n_heads) {
+  return x.view({x.size(0), x.size(1), n_heads, x.size(2) / n_heads}).transpose(1, 2);
+}
+
+Tensor merge_heads(const Tensor& x) {
+  return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
+}
+
+Tensor repeat_heads(const Tensor& x, Index n_heads) {
+  const Index group = n_heads / x.size(1);
+  if (group == 1) return x;
+  return x.unsqueeze(2)
+      .expand({x.size(0), x.size(1), group, x.size(2), x.size(3)})
+      .reshape({x.size(0), n_heads, x.size(2), x.size(3)});
+}
+
+}  // namespace gradus
