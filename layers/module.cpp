@@ -4,7 +4,8 @@
 #include <ostream>
 
 #include "framework/autograd/no_grad.h"
-#include "framework/ops/checks.h"
+#include "framework/core/error.h"
+#include "framework/io/state_match.h"
 
 namespace gradus {
 namespace {
@@ -93,12 +94,20 @@ ModuleScope::~ModuleScope() {
   if (part_) module_at_work = outer_;
 }
 
-std::vector<std::pair<std::string, Tensor>> Module::named_parameters() const {
-  std::vector<std::pair<std::string, Tensor>> all;
+StateList Module::named_parameters() const {
+  StateList all;
   for_each_parameter(*this, [&](const std::string& name, const Tensor& parameter) {
     const bool seen = std::any_of(
         all.begin(), all.end(), [&](const auto& known) { return known.second.is_same(parameter); });
     if (!seen) all.emplace_back(name, parameter);
+  });
+  return all;
+}
+
+StateList Module::all_names() const {
+  StateList all;
+  for_each_parameter(*this, [&all](const std::string& name, const Tensor& parameter) {
+    all.emplace_back(name, parameter);
   });
   return all;
 }
@@ -158,29 +167,13 @@ StateDict Module::state_dict() const {
   return state;
 }
 
-void Module::load_state_dict(const StateDict& state) {
-  auto parameters = named_parameters();
-  std::string faults;
-  for (const auto& [name, parameter] : parameters) {
-    const auto entry = state.find(name);
-    if (entry == state.end() || !entry->second.defined()) {
-      faults += text("\n  missing     ", name, " ", described(parameter));
-    } else if (described(entry->second) != described(parameter)) {
-      faults += text("\n  differs     ", name, ": given ", described(entry->second),
-                     ", the module has ", described(parameter));
-    }
+void Module::load_state_dict(const StateDict& state, const LoadOptions& options) {
+  const StateMatch match(all_names(), state, options);
+  if (!match.is_complete()) {
+    throw ValueError("load_state_dict: the state does not match the module" +
+                     match.report("state", "module"));
   }
-  for (const auto& [name, tensor] : state) {
-    if (!tensor.defined()) continue;
-    const bool known = std::any_of(parameters.begin(), parameters.end(),
-                                   [&, &key = name](const auto& own) { return own.first == key; });
-    if (!known) faults += text("\n  unexpected  ", name, " ", described(tensor));
-  }
-  if (!faults.empty()) {
-    throw ValueError("load_state_dict: the state does not match the module" + faults);
-  }
-  const NoGrad no_grad;
-  for (auto& [name, parameter] : parameters) parameter.copy_(state.at(name));
+  match.copy();
 }
 
 std::ostream& operator<<(std::ostream& out, const Module& module) {

@@ -13,7 +13,6 @@
 
 #include <concepts>
 #include <iosfwd>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +22,7 @@
 
 #include "framework/autograd/trace.h"
 #include "framework/core/tensor.h"
+#include "framework/io/state_dict.h"
 
 namespace gradus {
 
@@ -63,9 +63,6 @@ class Visitor {
   virtual void on_module(std::string_view /*name*/, Module& /*child*/) {}
 };
 
-/// Parameters by dotted name.
-using StateDict = std::map<std::string, Tensor>;
-
 class Module {
  public:
   Module() = default;
@@ -80,7 +77,9 @@ class Module {
 
   /// All parameters with their dotted names, in the order of visit(). Handles: changing one changes
   /// the module. One that is used in two places is listed once, under its first name.
-  std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+  StateList named_parameters() const;
+  /// The same, with one that is used in two places under both its names.
+  StateList all_names() const;
   std::vector<Tensor> parameters() const;
   /// Numbers in all parameters together.
   Index parameter_count() const;
@@ -99,9 +98,10 @@ class Module {
 
   /// The parameters by name, off the tape, sharing memory with the module.
   StateDict state_dict() const;
-  /// Copies all parameters from `state`. Throws ValueError that lists all missing and unexpected
-  /// names and all differing shapes and dtypes at once, and then changes nothing.
-  void load_state_dict(const StateDict& state);
+  /// Copies all parameters from `state`; one that is used in two places may stand there under
+  /// either name, or both. Throws ValueError that lists all missing and unexpected names and all
+  /// differing shapes and dtypes at once, and then changes nothing.
+  void load_state_dict(const StateDict& state, const LoadOptions& options = {});
 
  private:
   bool training_ = true;

@@ -1,8 +1,8 @@
 # The Debian packages Gradus needs, by purpose, and how the scripts install those that are missing.
 # Sourced by the other scripts, which run from the top of the tree.
 
-build_packages=(g++ cmake ninja-build libeigen3-dev libcli11-dev)
-test_packages=("${build_packages[@]}" catch2 nlohmann-json3-dev libbenchmark-dev clang-format-14)
+build_packages=(g++ cmake ninja-build libeigen3-dev nlohmann-json3-dev libcli11-dev)
+test_packages=("${build_packages[@]}" catch2 libbenchmark-dev clang-format-14)
 coverage_packages=("${test_packages[@]}" gcovr)
 fuzz_packages=("${test_packages[@]}" clang libclang-rt-14-dev)
 

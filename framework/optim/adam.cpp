@@ -8,7 +8,7 @@
 
 namespace gradus {
 
-Adam::Adam(const char* name, const std::vector<Tensor>& parameters, const AdamOptions& options,
+Adam::Adam(const char* name, const ParameterGroups& parameters, const AdamOptions& options,
            bool decoupled)
     : Optimizer(parameters, options.lr), options_(options), decoupled_(decoupled) {
   const auto [lr, beta1, beta2, eps, weight_decay, amsgrad] = options;
@@ -21,7 +21,8 @@ Adam::Adam(const char* name, const std::vector<Tensor>& parameters, const AdamOp
                       .need = "betas in [0, 1), the others at least 0"});
   }
   for (const Tensor& parameter : this->parameters()) {
-    moments_.push_back({.first = zeros_like(parameter),
+    moments_.push_back({.steps = zeros({}, int64),
+                        .first = zeros_like(parameter),
                         .second = zeros_like(parameter),
                         .largest_second = amsgrad ? zeros_like(parameter) : Tensor()});
   }
@@ -31,17 +32,29 @@ Adam::Adam(const char* name, const std::vector<Tensor>& parameters, const AdamOp
 // p -= lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + eps)
 void Adam::step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) {
   Moments& moments = moments_[i];
-  const double t = static_cast<double>(++moments.steps);
+  const auto t = static_cast<double>(++*static_cast<Index*>(moments.steps.raw()));
+  const double decay = weight_decay_of(i, options_.weight_decay);
   const kernels::AdamStep step{.beta1 = options_.beta1,
                                .beta2 = options_.beta2,
-                               .rate = lr() / (1 - std::pow(options_.beta1, t)),
+                               .rate = lr_of(i) / (1 - std::pow(options_.beta1, t)),
                                .second_scale = 1 / std::sqrt(1 - std::pow(options_.beta2, t)),
                                .eps = options_.eps,
-                               .gradient_decay = decoupled_ ? 0.0 : options_.weight_decay,
-                               .shrinkage = decoupled_ ? lr() * options_.weight_decay : 0.0};
+                               .gradient_decay = decoupled_ ? 0.0 : decay,
+                               .shrinkage = decoupled_ ? lr_of(i) * decay : 0.0};
   kernels::table().adam(parameter.dtype(), parameter.numel(), step, parameter.raw(), gradient.raw(),
                         moments.first.raw(), moments.second.raw(),
                         options_.amsgrad ? moments.largest_second.raw() : nullptr);
+}
+
+std::vector<Optimizer::Memory> Adam::memory_of(std::size_t i) const {
+  const auto& [steps, first, second, largest_second] = moments_[i];
+  std::vector<Memory> memory{{"step", steps}, {"exp_avg", first}, {"exp_avg_sq", second}};
+  if (options_.amsgrad) memory.push_back({"max_exp_avg_sq", largest_second});
+  return memory;
+}
+
+void Adam::remember(std::size_t i, const std::vector<Tensor>& memory) {
+  moments_[i] = {memory[0], memory[1], memory[2], options_.amsgrad ? memory[3] : Tensor()};
 }
 
 }  // namespace gradus

@@ -21,23 +21,25 @@ struct AdamOptions {
 /// counts its own steps. weight_decay is an L2 penalty, as in torch.optim.Adam.
 class Adam : public Optimizer {
  public:
-  /// Throws ValueError for options outside their range.
-  explicit Adam(const std::vector<Tensor>& parameters, const AdamOptions& options = {})
+  /// Takes parameters, or groups of them. Throws ValueError for options outside their range.
+  explicit Adam(const ParameterGroups& parameters, const AdamOptions& options = {})
       : Adam("Adam", parameters, options, false) {}
 
  protected:
-  Adam(const char* name, const std::vector<Tensor>& parameters, const AdamOptions& options,
+  Adam(const char* name, const ParameterGroups& parameters, const AdamOptions& options,
        bool decoupled);
 
  private:
   struct Moments {
+    Tensor steps;  // (), int64
     Tensor first;
     Tensor second;
     Tensor largest_second;  // with amsgrad only
-    Index steps = 0;
   };
 
   void step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) override;
+  std::vector<Memory> memory_of(std::size_t i) const override;
+  void remember(std::size_t i, const std::vector<Tensor>& memory) override;
 
   AdamOptions options_;
   bool decoupled_;
@@ -51,7 +53,7 @@ class AdamW : public Adam {
   /// The weight decay that torch.optim.AdamW starts from.
   static constexpr AdamOptions kDefaults{.weight_decay = 1e-2};
 
-  explicit AdamW(const std::vector<Tensor>& parameters, const AdamOptions& options = kDefaults)
+  explicit AdamW(const ParameterGroups& parameters, const AdamOptions& options = kDefaults)
       : Adam("AdamW", parameters, options, true) {}
 };
 

@@ -6,7 +6,7 @@
 
 namespace gradus {
 
-SGD::SGD(const std::vector<Tensor>& parameters, const SGDOptions& options)
+SGD::SGD(const ParameterGroups& parameters, const SGDOptions& options)
     : Optimizer(parameters, options.lr), options_(options), momentum_(this->parameters().size()) {
   const auto [lr, momentum, dampening, weight_decay, nesterov] = options;
   if (!(momentum >= 0 && dampening >= 0 && dampening <= 1 && weight_decay >= 0)) {
@@ -21,17 +21,27 @@ SGD::SGD(const std::vector<Tensor>& parameters, const SGDOptions& options)
   }
 }
 
-// b = momentum b + (1 - dampening) g, and b = g the first time;  p -= lr b, or lr (g + momentum b)
+// b = momentum b + (1 - dampening) g, and b = g the first time or without momentum;
+// p -= lr b, or lr (g + momentum b)
 void SGD::step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) {
-  const bool first = !momentum_[i].defined();
-  if (first) momentum_[i] = zeros_like(parameter);
+  const bool whole = !momentum_[i].defined() || options_.momentum == 0;
+  if (!momentum_[i].defined()) momentum_[i] = zeros_like(parameter);
   kernels::table().sgd(parameter.dtype(), parameter.numel(),
-                       {.rate = lr(),
+                       {.rate = lr_of(i),
                         .momentum = options_.momentum,
-                        .new_share = first ? 1.0 : 1 - options_.dampening,
-                        .weight_decay = options_.weight_decay,
+                        .new_share = whole ? 1.0 : 1 - options_.dampening,
+                        .weight_decay = weight_decay_of(i, options_.weight_decay),
                         .nesterov = options_.nesterov},
                        parameter.raw(), gradient.raw(), momentum_[i].raw());
+}
+
+std::vector<Optimizer::Memory> SGD::memory_of(std::size_t i) const {
+  if (options_.momentum == 0) return {};
+  return {{.name = "momentum_buffer", .tensor = momentum_[i], .begins_late = true}};
+}
+
+void SGD::remember(std::size_t i, const std::vector<Tensor>& memory) {
+  if (!memory.empty()) momentum_[i] = memory[0];
 }
 
 }  // namespace gradus

@@ -8,7 +8,8 @@ namespace gradus {
 struct SGDOptions {
   double lr = 1e-3;
   double momentum = 0.0;
-  /// Share of each new gradient that is left out of the momentum, after the first.
+  /// Share of each new gradient that is left out of the momentum, after the first. Of no effect
+  /// without momentum.
   double dampening = 0.0;
   /// Added to the gradient, times the parameter.
   double weight_decay = 0.0;
@@ -19,11 +20,13 @@ struct SGDOptions {
 /// p -= lr * (momentum's running sum of gradients), as torch.optim.SGD has it.
 class SGD : public Optimizer {
  public:
-  /// Throws ValueError for options outside their range.
-  explicit SGD(const std::vector<Tensor>& parameters, const SGDOptions& options = {});
+  /// Takes parameters, or groups of them. Throws ValueError for options outside their range.
+  explicit SGD(const ParameterGroups& parameters, const SGDOptions& options = {});
 
  private:
   void step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) override;
+  std::vector<Memory> memory_of(std::size_t i) const override;
+  void remember(std::size_t i, const std::vector<Tensor>& memory) override;
 
   SGDOptions options_;
   std::vector<Tensor> momentum_;  // one per parameter, undefined before its first gradient

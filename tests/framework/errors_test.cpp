@@ -25,6 +25,8 @@
 #include "framework/autograd/trace.h"
 #include "framework/core/parallel.h"
 #include "framework/gradcheck/gradcheck.h"
+#include "framework/io/checkpoint_folder.h"
+#include "framework/io/file.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/attention.h"
 #include "framework/ops/compare.h"
@@ -55,6 +57,7 @@
 #include "layers/rms_norm.h"
 #include "layers/sequential.h"
 #include "layers/transformer.h"
+#include "layers/weights.h"
 #include "tests/support/catch.h"
 #include "tests/support/tensors.h"
 
@@ -1628,8 +1631,30 @@ Rows optimisers() {
        error<ValueError>("AdamW: an option is outside its range"
                          "\n  got    lr 0.001, beta1 0.9, beta2 0.999, eps -1, weight_decay 0"
                          "\n  need   betas in [0, 1), the others at least 0")},
+      {"SGD",
+       [] {
+         SGD made({{.parameters = {wanted}}, {.parameters = {wanted}}});
+       },
+       error<ValueError>("optimizer: a parameter is in two groups, 0 and 1"
+                         "\n  got    parameter 0, (3,) float64")},
+      {"Adam", [] { Adam made({{.parameters = {wanted}, .weight_decay = -1.0}}); },
+       error<ValueError>("optimizer: group 0 has a number below 0"
+                         "\n  got    lr_factor 1, weight_decay -1")},
+      {"check_all_grouped",
+       [] {
+         check_all_grouped({wanted}, {wanted, x});
+       },
+       error<ValueError>("check_all_grouped: 1 of 2 parameters are in no group"
+                         "\n  got    the first is parameter 1, (2, 3) float32")},
+      {"decay_groups", [] { decay_groups({nothing}); }, undefined()},
       {"Optimizer::set_lr", [] { SGD({wanted}).set_lr(std::nan("")); },
        error<ValueError>("optimizer: needs an lr of at least 0, not nan")},
+      {"Optimizer::load_state_dict",
+       [] {
+         SGD({wanted}).load_state_dict({{"0.step", x}});
+       },
+       error<ValueError>("load_state_dict: the state does not match the optimizer: 1 unexpected"
+                         "\n  0.step   unexpected (2, 3) float32")},
       {"clip_grad_norm_", [] { clip_grad_norm_({wanted}, -1); },
        error<ValueError>(
            "clip_grad_norm_: needs max_norm of at least 0 and norm_type above 0, not -1 "
@@ -1650,6 +1675,51 @@ Rows optimisers() {
            "and 10000")},
       {"schedule::then", [] { schedule::then(schedule::constant(), -1, schedule::constant()); },
        error<ValueError>("schedule: then needs at least 0 steps, not -1")},
+  };
+}
+
+/// A file that is missing, or not what it says; every other fault of a file is in
+/// tests/framework/io.
+Rows files() {
+  const Expected no_file = error<IoError>("load: cannot read no file: No such file or directory");
+  return {
+      {"read_file", [] { read_file("no file"); }, no_file},
+      {"write_file", [] { write_file("no/folder/file", ""); },
+       error<IoError>("save: cannot write no/folder/file: No such file or directory"
+                      "\n  hint   there is no folder no/folder")},
+      {"load_safetensors", [] { load_safetensors("no file"); }, no_file},
+      {"load_safetensors_metadata", [] { load_safetensors_metadata("no file"); }, no_file},
+      {"parse_safetensors", [] { parse_safetensors("{}", "f"); },
+       error<IoError>("load: f is cut short"
+                      "\n  got    2 bytes; the length of its header alone takes 8")},
+      {"save_safetensors",
+       [] {
+         save_safetensors("no/folder/file", {{"w", nothing}});
+       },
+       error<ValueError>("save: tensor 'w' is undefined")},
+      {"safetensors_bytes",
+       [] {
+         safetensors_bytes({{"__metadata__", x}});
+       },
+       error<ValueError>(
+           "save: no tensor can be named __metadata__: the format keeps it for text")},
+      {"safetensors_bytes",
+       [] {
+         safetensors_bytes({}, {{"key", "\xFF"}});
+       },
+       error<ValueError>("save: a name or text is not UTF-8"
+                         "\n  got    '\xFF'")},
+      {"save_checkpoint", [] { save_checkpoint("no/folder/file", {.step = -1}); },
+       error<ValueError>("save: step -1 is below 0")},
+      {"load_checkpoint", [] { load_checkpoint("no file"); }, no_file},
+      {"score_of_checkpoint", [] { score_of_checkpoint("no file"); }, no_file},
+      {"CheckpointFolder", [] { CheckpointFolder("no folder", {.keep_best = -1}); },
+       error<ValueError>(
+           "CheckpointFolder: keep_last 2 and keep_best -1 must be at least 1 and 0")},
+      {"CheckpointFolder::latest", [] { CheckpointFolder("no folder").latest(); },
+       error<IoError>("load: no folder holds no checkpoint")},
+      {"CheckpointFolder::best", [] { CheckpointFolder("no folder").best(); },
+       error<IoError>("load: no folder holds no checkpoint with a score")},
   };
 }
 
@@ -1819,10 +1889,20 @@ Rows layers() {
          Linear(1, 1).load_state_dict({{"weight", zeros({2, 1})}, {"extra", x}});
        },
        error<ValueError>(
-           "load_state_dict: the state does not match the module"
-           "\n  differs     weight: given (2, 1) float32, the module has (1, 1) float32"
-           "\n  missing     bias (1,) float32"
-           "\n  unexpected  extra (2, 3) float32")},
+           "load_state_dict: the state does not match the module: 1 missing, 1 unexpected, 1 of "
+           "another shape"
+           "\n  bias     missing (1,) float32"
+           "\n  extra    unexpected (2, 3) float32"
+           "\n  weight   state (2, 1), module (1, 1)")},
+      {"save_weights", [] { save_weights("no/folder/file", Linear(1, 1)); },
+       error<IoError>("save: cannot write no/folder/file: No such file or directory"
+                      "\n  hint   there is no folder no/folder")},
+      {"load_weights",
+       [] {
+         Linear layer(1, 1);
+         load_weights("no file", layer);
+       },
+       error<IoError>("load: cannot read no file: No such file or directory")},
       {"Module::to", [] { Linear(1, 1).to(int64); },
        error<DTypeError>("to: parameters cannot be int64"
                          "\n  need   float32 or float64")},
@@ -2009,7 +2089,7 @@ Rows whole_table() {
   make_operands();
   Rows all;
   for (const auto& group : {undefined_tensors, shapes, axes, no_elements, dtypes, numbers, tape,
-                            optimisers, layers, language_models}) {
+                            optimisers, files, layers, language_models}) {
     const Rows rows = group();
     all.insert(all.end(), rows.begin(), rows.end());
   }
@@ -2038,6 +2118,9 @@ const std::map<std::string, std::string> kWithoutErrors{
     {"release", "counts references"},
     {"schedule::constant", "takes any factor"},
     {"schedule::product", "takes any two schedules"},
+    {"renamed", "takes any name"},
+    {"state_as", "takes any state"},
+    {"state_under", "takes any state"},
     {"Tensor::defined", "asks an undefined tensor, too"},
     {"Tensor::is_same", "asks an undefined tensor, too"},
     {"Tensor::requires_grad", "asks an undefined tensor, too"},
@@ -2109,8 +2192,8 @@ std::set<std::string> public_functions() {
   namespace fs = std::filesystem;
   const fs::path source = fs::path(GRADUS_TEST_GOLDENS).parent_path().parent_path();
   std::set<std::string> names;
-  for (const char* folder :
-       {"framework/ops", "framework/autograd", "framework/gradcheck", "framework/optim"}) {
+  for (const char* folder : {"framework/ops", "framework/autograd", "framework/gradcheck",
+                             "framework/optim", "framework/io"}) {
     for (const auto& header : fs::directory_iterator(source / folder)) {
       if (is_public(header.path())) add_functions(header.path(), {"AttentionMask"}, names);
     }

@@ -182,18 +182,20 @@ TEST_CASE("a state that does not match is refused with every fault, and nothing 
   state["scale"] = zeros({2}, float64);
   state["left_out"] = zeros({2});
   state["head.weight"] = zeros({3}, int64);
-  CHECK(error_text<ValueError>([&] { net.load_state_dict(state); }) ==
-        "load_state_dict: the state does not match the module\n"
-        "  differs     scale: given (2,) float64, the module has (2,) float32\n"
-        "  differs     first.weight: given (2, 4) float32, the module has (2, 3) float32\n"
-        "  missing     first.bias (2,) float32\n"
-        "  missing     blocks.0.weight (2, 2) float32\n"
-        "  unexpected  head.weight (3,) int64\n"
-        "  unexpected  left_out (2,) float32");
+  CHECK(
+      error_text<ValueError>([&] { net.load_state_dict(state); }) ==
+      "load_state_dict: the state does not match the module: 2 missing, 2 unexpected, 1 of another "
+      "shape, 1 of another dtype\n"
+      "  first.bias        missing (2,) float32\n"
+      "  blocks.0.weight   missing (2, 2) float32\n"
+      "  head.weight       unexpected (3,) int64\n"
+      "  left_out          unexpected (2,) float32\n"
+      "  first.weight      state (2, 4), module (2, 3)\n"
+      "  scale             state float64, module float32");
   CHECK(numbers_of(net) == before);
   CHECK(error_text<ValueError>([&] { Linear(1, 1, false).load_state_dict({}); }) ==
-        "load_state_dict: the state does not match the module\n"
-        "  missing     weight (1, 1) float32");
+        "load_state_dict: the state does not match the module: 1 missing\n"
+        "  weight   missing (1, 1) float32");
 }
 
 TEST_CASE("to() converts every parameter, and keeps what is frozen so", "[module]") {
