@@ -21,16 +21,18 @@ using namespace gradus::testing;
 
 namespace {
 
+constexpr TransformerEncoderLayerOptions kBlock{.d_model = 16,
+                                                .n_heads = 2,
+                                                .dim_feedforward = 32,
+                                                .dropout = 0.0,
+                                                .activation = Activation::gelu,
+                                                .norm_first = true};
+
 /// The model of pytorch_exchange.py.
 class Net : public Module {
  public:
   Embedding symbols{11, 16};
-  TransformerEncoderLayer block{{.d_model = 16,
-                                 .n_heads = 2,
-                                 .dim_feedforward = 32,
-                                 .dropout = 0.0,
-                                 .activation = Activation::gelu,
-                                 .norm_first = true}};
+  TransformerEncoderLayer block{kBlock};
   Linear logits{16, 11};
 
   Tensor operator()(const Tensor& tokens) const { return logits(block(symbols(tokens)).output); }
