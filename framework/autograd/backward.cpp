@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "framework/autograd/node.h"
+#include "framework/autograd/trace.h"
 #include "framework/core/error.h"
 
 namespace gradus {
@@ -104,7 +105,10 @@ class Pass {
     }
     gradients_.assign(step.inputs().size(), Tensor());
     const std::uint32_t version = gradient.impl().storage->version();
-    step.pull_back(Vjp(step, gradient), gradients_);
+    {
+      const NanTracePause pause;
+      step.pull_back(Vjp(step, gradient), gradients_);
+    }
     if (gradient.impl().storage->version() != version) {
       throw AutogradError(text(step.name(), " backward: its rule changed a gradient in place"),
                           {.got = text(gradient.shape(), ", which other tensors may share"),

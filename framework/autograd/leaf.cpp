@@ -61,7 +61,7 @@ const Tensor& Tensor::retain_grad() const {
 }
 
 HookHandle Tensor::register_hook(GradientHook hook) const {
-  const auto shared = std::make_shared<GradientHook>(std::move(hook));
+  const auto shared = std::make_shared<HookHandle::Hook>(std::move(hook));
   node_of("register_hook", *this).add_hook(shared);
   return HookHandle(shared);
 }

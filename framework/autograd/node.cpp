@@ -142,11 +142,18 @@ void Node::accumulate_gradient(Tensor gradient) {
   gradient_ = gradient_.defined() ? gradient_ + gradient : std::move(gradient);
 }
 
+void Node::add_hook(std::shared_ptr<const HookHandle::Hook> hook) {
+  std::erase_if(hooks_, [](const auto& known) { return known->removed.load(); });
+  hooks_.push_back(std::move(hook));
+}
+
 Tensor Node::hooked(Tensor gradient) const {
-  for (const auto& hook : hooks_) {
-    if (!*hook) continue;  // removed
+  if (hooks_.empty()) return gradient;
+  const auto hooks = hooks_;  // one may add others: those see the next gradient
+  for (const auto& hook : hooks) {
+    if (hook->removed) continue;
     const std::uint32_t version = gradient.impl().storage->version();
-    const Tensor replacement = (*hook)(gradient);
+    const Tensor replacement = hook->function(gradient);
     if (gradient.impl().storage->version() != version) {
       throw AutogradError(text("hook on ", name_, ": changed a gradient in place"),
                           {.got = text(gradient.shape(), ", which other tensors may share"),

@@ -85,7 +85,7 @@ class Node : public RefCounted {
   bool retains_gradient() const { return retains_gradient_; }
   void retain_gradient() { retains_gradient_ = true; }
 
-  void add_hook(std::shared_ptr<const GradientHook> hook) { hooks_.push_back(std::move(hook)); }
+  void add_hook(std::shared_ptr<const HookHandle::Hook> hook);
   /// The gradient after all hooks, in the order in which they were added.
   Tensor hooked(Tensor gradient) const;
 
@@ -110,7 +110,7 @@ class Node : public RefCounted {
   Tensor gradient_;
   const char* path_ = "";
   Tensor value_;
-  std::vector<std::shared_ptr<const GradientHook>> hooks_;
+  std::vector<std::shared_ptr<const HookHandle::Hook>> hooks_;
 };
 
 /// What a rule may ask: the gradient of the step's output, and the values the step saved.

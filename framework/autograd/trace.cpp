@@ -31,6 +31,9 @@ NanTrace::NanTrace() noexcept { ++nan_traces; }
 NanTrace::~NanTrace() { --nan_traces; }
 bool NanTrace::is_active() noexcept { return nan_traces > 0; }
 
+NanTracePause::NanTracePause() noexcept : traces_(std::exchange(nan_traces, 0)) {}
+NanTracePause::~NanTracePause() { nan_traces = traces_; }
+
 PathPart::PathPart(const std::string& name) {
   Path& path = path_here();
   path.ends.push_back(path.text.size());

@@ -32,6 +32,19 @@ class [[nodiscard]] NanTrace : public TapeTrace {
   static bool is_active() noexcept;
 };
 
+/// While one lives, a NanTrace outside it looks at nothing on this thread: the ops of a rule are
+/// nobody's, and backward looks at what the rule makes of them.
+class [[nodiscard]] NanTracePause {
+ public:
+  [[nodiscard]] NanTracePause() noexcept;
+  NanTracePause(const NanTracePause&) = delete;
+  NanTracePause& operator=(const NanTracePause&) = delete;
+  ~NanTracePause();
+
+ private:
+  int traces_;
+};
+
 /// A part of the path of modules on this thread, for the length of a scope. Layers push their names
 /// while a TapeTrace lives.
 class [[nodiscard]] PathPart {

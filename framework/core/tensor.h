@@ -5,6 +5,7 @@
 // chain are methods; everything else is a free function in framework/ops.
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <functional>
 #include <initializer_list>
@@ -38,11 +39,17 @@ using GradientHook = std::function<Tensor(const Tensor& gradient)>;
 /// Takes a hook off its tensor again; dropping the handle leaves the hook on.
 class HookHandle {
  public:
-  explicit HookHandle(std::shared_ptr<GradientHook> hook) : hook_(std::move(hook)) {}
-  void remove() const { *hook_ = nullptr; }
+  struct Hook {
+    GradientHook function;
+    std::atomic<bool> removed{false};
+  };
+
+  explicit HookHandle(std::shared_ptr<Hook> hook) : hook_(std::move(hook)) {}
+  /// A hook may remove itself: it runs to its end.
+  void remove() const { hook_->removed = true; }
 
  private:
-  std::shared_ptr<GradientHook> hook_;
+  std::shared_ptr<Hook> hook_;
 };
 
 /// What a tensor handle points to.

@@ -44,9 +44,17 @@ Slope extrapolated(const Neighbourhood& near, const Numbers& weights) {
   slope.uncertainty = off;
   slope.least = *std::ranges::min_element(sides);
   slope.greatest = *std::ranges::max_element(sides);
-  slope.jump = std::abs(2.0 * (sides[2] - sides[1]) - (sides[3] - sides[0]));
+  const double from_left = 2.0 * sides[1] - sides[0];
+  const double from_right = 2.0 * sides[2] - sides[3];
+  slope.jump = std::abs(from_right - from_left);
   slope.smooth = std::max(slope.jump, off) <=
                  kKink * std::max(std::abs(slope.least), std::abs(slope.greatest));
+  // Where the two sides meet in one slope and only bend differently, as x * |x| does at 0, each
+  // side tells that slope by itself.
+  if (!slope.smooth && slope.jump <= kKink * off) {
+    slope.value = (from_left + from_right) / 2.0;
+    slope.smooth = true;
+  }
   return slope;
 }
 

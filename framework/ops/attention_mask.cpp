@@ -27,7 +27,7 @@ Tensor with_four_axes(const Tensor& mask) {
 }  // namespace
 
 AttentionMask::AttentionMask(const Tensor& given, const Tensor& hidden)
-    : hidden_(hidden), given_(described(given)) {}
+    : parts_{{hidden}}, given_(described(given)) {}
 
 AttentionMask AttentionMask::hide_where(const Tensor& mask) {
   return {mask, ne(with_four_axes(mask), 0.0)};
@@ -71,26 +71,47 @@ AttentionMask AttentionMask::with_fill(double score) const {
     throw ValueError(text("attention mask: a fill of ", score, " hides nothing"),
                      {.need = "a number, or -inf"});
   }
-  AttentionMask mask = *this;
-  mask.fill_ = score;
+  AttentionMask mask;
+  mask.given_ = given_;
+  for (const Part& part : parts_) mask.add({part.hidden, score});
   return mask;
+}
+
+double AttentionMask::fill() const { return hides_nothing() ? Part().fill : parts_.back().fill; }
+
+void AttentionMask::add(const Part& part) {
+  for (const Part& known : parts_) {
+    broadcast_shape("attention mask", known.hidden.shape(), part.hidden.shape());  // for its error
+  }
+  const auto place = std::find_if(parts_.begin(), parts_.end(),
+                                  [&](const Part& known) { return known.fill <= part.fill; });
+  if (place != parts_.end() && place->fill == part.fill) {
+    place->hidden = logical_or(place->hidden, part.hidden);
+  } else {
+    parts_.insert(place, part);
+  }
 }
 
 AttentionMask operator|(const AttentionMask& a, const AttentionMask& b) {
   if (a.hides_nothing() || b.hides_nothing()) return a.hides_nothing() ? b : a;
   AttentionMask both = a;
-  broadcast_shape("attention mask", a.hidden_.shape(), b.hidden_.shape());  // for its error
-  both.hidden_ = logical_or(a.hidden_, b.hidden_);
+  for (const AttentionMask::Part& part : b.parts_) both.add(part);
   both.given_ = a.given_ + " | " + b.given_;
   return both;
 }
 
 Tensor AttentionMask::hidden_for(const Tensor& scores) const {
   if (hides_nothing()) return zeros(Shape::filled(scores.dim(), 1), boolean);
+  Tensor hidden = fitted(parts_.front().hidden, scores);
+  for (const Part& part : parts_) hidden = logical_or(hidden, fitted(part.hidden, scores));
+  return hidden;
+}
+
+Tensor AttentionMask::fitted(const Tensor& hidden, const Tensor& scores) const {
   const Tensor four = scores.dim() == 3 ? scores.detach().unsqueeze(1) : scores.detach();
   bool fits = four.dim() == 4;
   for (Index axis = 0; axis < 4 && fits; ++axis) {
-    fits = hidden_.shape()[axis] == four.shape()[axis] || hidden_.shape()[axis] == 1;
+    fits = hidden.shape()[axis] == four.shape()[axis] || hidden.shape()[axis] == 1;
   }
   if (!fits) {
     throw ShapeError("attention: the mask does not fit the scores",
@@ -99,16 +120,19 @@ Tensor AttentionMask::hidden_for(const Tensor& scores) const {
                       .need = "(q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)",
                       .hint = "a (batch, key) mask marks padding: AttentionMask::padding(mask)"});
   }
-  return scores.dim() == 3 ? hidden_.squeeze(1) : hidden_;
+  return scores.dim() == 3 ? hidden.squeeze(1) : hidden;
 }
 
 Tensor masked_fill(const Tensor& scores, const AttentionMask& mask) {
-  if (mask.hides_nothing()) return scores;
   // A finite fill stays finite in float32, too: it makes keys unlikely, and does not take them out.
   const double lowest = scores.dtype() == float32 ? double{std::numeric_limits<float>::lowest()}
                                                   : std::numeric_limits<double>::lowest();
-  const double fill = std::isfinite(mask.fill()) ? std::max(mask.fill(), lowest) : mask.fill();
-  return masked_fill(scores, mask.hidden_for(scores), fill);
+  Tensor filled = scores;
+  for (const auto& [hidden, score] : mask.parts_) {
+    const double fill = std::isfinite(score) ? std::max(score, lowest) : score;
+    filled = masked_fill(filled, mask.fitted(hidden, scores), fill);
+  }
+  return filled;
 }
 
 }  // namespace gradus

@@ -40,26 +40,36 @@ class AttentionMask {
   /// unlikely: such a query attends to all alike.
   AttentionMask with_fill(double score) const;
 
-  /// Hidden if hidden by either; the fill of the left one, unless that hides nothing. Throws
-  /// ShapeError.
+  /// Hidden if hidden by either. Each keeps its fill: what a padding mask only makes unlikely, a
+  /// causal mask beside it still takes out. Throws ShapeError.
   friend AttentionMask operator|(const AttentionMask& a, const AttentionMask& b);
 
-  bool hides_nothing() const { return !hidden_.defined(); }
-  double fill() const { return fill_; }
+  bool hides_nothing() const { return parts_.empty(); }
+  /// The score written where keys are hidden; the lowest one, where there are several.
+  double fill() const;
 
   /// A bool tensor, true = hidden, that broadcasts against scores (B, H, q, k), or (B, q, k) where
   /// there is one head. Throws ShapeError, naming the shapes that fit.
   Tensor hidden_for(const Tensor& scores) const;
 
- private:
-  AttentionMask(const Tensor& given, const Tensor& hidden);
+  /// The scores with the mask's fill where it hides keys; scores as they are where it hides
+  /// nothing. Throws ShapeError as hidden_for does.
+  friend Tensor masked_fill(const Tensor& scores, const AttentionMask& mask);
 
-  Tensor hidden_;      // bool, (B or 1, H or 1, q or 1, k or 1)
-  std::string given_;  // as the caller gave it, for errors
-  double fill_ = -std::numeric_limits<double>::infinity();
+ private:
+  struct Part {
+    Tensor hidden;  // bool, (B or 1, H or 1, q or 1, k or 1)
+    double fill = -std::numeric_limits<double>::infinity();
+  };
+
+  AttentionMask(const Tensor& given, const Tensor& hidden);
+  void add(const Part& part);
+  Tensor fitted(const Tensor& hidden, const Tensor& scores) const;
+
+  std::vector<Part> parts_;  // from the highest fill to the lowest, which is written last
+  std::string given_;        // as the caller gave it, for errors
 };
 
-/// The scores with the mask's fill where it hides keys; scores as they are where it hides nothing.
 Tensor masked_fill(const Tensor& scores, const AttentionMask& mask);
 
 }  // namespace gradus

@@ -17,11 +17,14 @@ void check_floating(const char* op, const Tensor& x) {
 void check_same_dtype(const char* op, const Tensor& x, const Tensor& other) {
   if (x.dtype() == other.dtype()) return;
   const bool both_floating = is_floating(x.dtype()) && is_floating(other.dtype());
+  // Towards the floating one: the other way would cut off fractions.
+  const bool convert_x = is_floating(other.dtype()) && !is_floating(x.dtype());
   throw DTypeError(
       text(op, ": ", x.dtype(), " and ", other.dtype(), " are not mixed silently"),
       {.got = text("x ", described(x), ", other ", described(other)),
-       .hint = text("other.to(", x.dtype(), ")",
-                    both_floating ? ", or model.to(float64) for gradient checks" : "")});
+       .hint =
+           text(convert_x ? text("x.to(", other.dtype(), ")") : text("other.to(", x.dtype(), ")"),
+                both_floating ? ", or model.to(float64) for gradient checks" : "")});
 }
 
 void check_dtype(const char* op, const char* role, const Tensor& x, DType wanted) {

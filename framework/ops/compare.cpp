@@ -6,6 +6,7 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/checks.h"
+#include "framework/ops/creation.h"
 #include "framework/ops/launch.h"
 
 namespace gradus {
@@ -19,9 +20,14 @@ Tensor compared(const char* op, Compare how, const Tensor& x, const Tensor& othe
   return launch::compare(how, a, b);
 }
 
-// An integer tensor against a fraction, or anything else that its dtype cannot hold, is compared as
-// float64 numbers.
+// An integer tensor is compared exactly with a whole number; with a fraction, or anything else that
+// its dtype cannot hold, as float64 numbers.
 Tensor compared(Compare how, const Tensor& x, double other) {
+  const bool is_whole = other == std::trunc(other) && std::fabs(other) < 0x1p63;
+  if (x.dtype() == int64 && is_whole) {
+    const Tensor number = from_vector(std::vector<Index>{static_cast<Index>(other)});
+    return launch::compare(how, x, number.reshape({}).expand(x.shape()));
+  }
   if (!is_floating(x.dtype())) return launch::compare(how, launch::copy(x, float64), other);
   return launch::compare(how, x, other);
 }

@@ -45,6 +45,11 @@ Tensor arange(double start, double end, double step, DType dtype) {
   if (!(steps >= 0) || !(steps < 0x1p53)) {
     throw ValueError(text("arange: no way from ", start, " to ", end, " in steps of ", step));
   }
+  if (!is_floating(dtype) && (start != std::trunc(start) || step != std::trunc(step))) {
+    throw ValueError(text("arange: ", start != std::trunc(start) ? start : step, " does not fit a ",
+                          dtype, " tensor"),
+                     {.hint = "arange(start, end, step, float32)"});
+  }
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(steps));  // at once, or not at all
   for (Index i = 0; i < static_cast<Index>(steps); ++i) {

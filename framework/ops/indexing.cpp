@@ -79,6 +79,11 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, Index padding_idx)
     throw ShapeError(text("embedding: weight must have two axes (rows, width), not ", weight.dim()),
                      {.got = text("weight ", described(weight))});
   }
+  if (padding_idx != kNoPadding && (padding_idx < 0 || padding_idx >= weight.size(0))) {
+    throw ValueError(
+        text("embedding: padding_idx ", padding_idx, " is outside 0..", weight.size(0) - 1),
+        {.got = text("weight ", described(weight))});
+  }
   const Tensor index = launch::packed(indices);
   check_indices("embedding", index, weight.size(0), text("weight ", weight.shape()));
   Shape shape = indices.shape();

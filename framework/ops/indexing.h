@@ -9,7 +9,8 @@ namespace gradus {
 inline constexpr Index kNoPadding = -1;
 
 /// Rows of weight (rows, width) by indices (...): (..., width). The row padding_idx gets no
-/// gradient.
+/// gradient; unlike PyTorch's, it does not count from the back. Throws ShapeError, DTypeError, and
+/// ValueError for an index or a padding_idx that is no row.
 Tensor embedding(const Tensor& indices, const Tensor& weight, Index padding_idx = kNoPadding);
 
 /// torch.gather: out[i][j][k] = x[i][index[i][j][k]][k] for axis 1. Index has the rank of x and no

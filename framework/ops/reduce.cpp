@@ -37,6 +37,28 @@ Tensor root(const Tensor& x) {
   return masked_fill(sqrt(masked_fill(x, zero, 1.0)), zero, 0.0);
 }
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// What to divide slices of x by so that the squares of them neither overflow nor vanish: sizes
+/// that the tape takes as constant.
+Tensor unit_of(const Tensor& x, const Axes& axes) {
+  const Tensor largest = amax(abs(x.detach()), axes, true);
+  return masked_fill(largest, logical_or(logical_not(gt(largest, 0.0)), isinf(largest)), 1.0);
+}
+
+/// The root of the sum of squares.
+Tensor length(const Tensor& x, const Axes& axes, bool keepdim) {
+  const Tensor squares = sum(x * x, axes, keepdim);
+  const double least = x.dtype() == float32 ? 1e-30 : 1e-290;  // below it, digits are lost
+  if (all(logical_and(gt(squares, least), lt(squares, kInfinity))) || x.numel() == 0) {
+    return root(squares);
+  }
+  const Tensor unit = unit_of(x, axes);
+  const Tensor share = x / unit;
+  const Tensor result = root(sum(share * share, axes, true)) * unit;
+  return keepdim ? result : result.reshape(squares.shape());
+}
+
 Tensor running_sum(const Tensor& x, Index axis, bool reversed) {
   const Tensor y = empty_like(x);
   const Tensor from = launch::packed(x);
@@ -89,28 +111,42 @@ Tensor prod(const Tensor& x, Index axis, bool keepdim) {
   return keepdim ? product : product.squeeze(a);
 }
 
+namespace {
+
+/// Distances from the mean, seen from a point near it, which is exactly that of equal numbers:
+/// their variance is 0.
+Tensor centred(const Tensor& x, const Axes& axes) {
+  const Tensor near = x - mean(x.detach(), axes, true);
+  return near - mean(near, axes, true);
+}
+
+double degrees_of_freedom(const Tensor& x, const Axes& axes, double correction) {
+  const double count = static_cast<double>(split_around(x.shape(), axes).size);
+  return std::max(0.0, count - correction);
+}
+
+}  // namespace
+
 Tensor var(const Tensor& x, const Axes& wanted, double correction, bool keepdim) {
   check_floating("var", x);
   const Axes axes = checked_axes("var", wanted, x.dim());
-  const double count = static_cast<double>(split_around(x.shape(), axes).size);
-  // From a point near the mean, exactly that of equal numbers, so that their variance is 0.
-  const Tensor near = x - mean(x.detach(), axes, true);
-  const Tensor centred = near - mean(near, axes, true);
-  return sum(centred * centred, axes, keepdim) / std::max(0.0, count - correction);
+  const Tensor distance = centred(x, axes);
+  return sum(distance * distance, axes, keepdim) / degrees_of_freedom(x, axes, correction);
 }
 
-Tensor std(const Tensor& x, const Axes& axes, double correction, bool keepdim) {
+Tensor std(const Tensor& x, const Axes& wanted, double correction, bool keepdim) {
   check_floating("std", x);
-  checked_axes("std", axes, x.dim());
-  return root(var(x, axes, correction, keepdim));
+  const Axes axes = checked_axes("std", wanted, x.dim());
+  const double scale = std::sqrt(degrees_of_freedom(x, axes, correction));
+  return length(centred(x, axes), axes, keepdim) / scale;
 }
 
-Tensor norm(const Tensor& x, double p, const Axes& axes, bool keepdim) {
+Tensor norm(const Tensor& x, double p, const Axes& wanted, bool keepdim) {
   check_floating("norm", x);
-  checked_axes("norm", axes, x.dim());
+  const Axes axes = checked_axes("norm", wanted, x.dim());
   if (!(p > 0)) throw ValueError(text("norm: p must be above 0, not ", p));
   if (p == 1) return sum(abs(x), axes, keepdim);
-  if (p == 2) return root(sum(x * x, axes, keepdim));
+  if (p == 2) return length(x, axes, keepdim);
   if (std::isinf(p)) return amax(abs(x), axes, keepdim);
   // Where an element, or all of them, are 0, a power's derivative may be infinite: take that of 1.
   const Tensor none = eq(x, 0.0);
@@ -132,8 +168,7 @@ Tensor logsumexp(const Tensor& x, const Axes& wanted, bool keepdim) {
   }
   const Tensor total = sum(exp(x - top), axes, true);
   const Tensor none = eq(total, 0.0);  // the logarithm's derivative is infinite there
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const Tensor y = masked_fill(log(masked_fill(total, none, 1.0)), none, -infinity) + top;
+  const Tensor y = masked_fill(log(masked_fill(total, none, 1.0)), none, -kInfinity) + top;
   return finished(y, x.shape(), axes, keepdim);
 }
 

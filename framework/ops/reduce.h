@@ -22,7 +22,8 @@ Tensor prod(const Tensor& x, Index axis, bool keepdim = false);
 /// Mean squared distance from the mean, with n - correction below the line (1: Bessel's; 0: of the
 /// population). Floating only. NaN or inf where that is 0 or less.
 Tensor var(const Tensor& x, const Axes& axes = {}, double correction = 1, bool keepdim = false);
-/// sqrt(var(x)); the derivative is 0 where the deviation is.
+/// sqrt(var(x)), also where the variance is beyond the dtype; the derivative is 0 where the
+/// deviation is. Say gradus::std(x) under `using namespace gradus`: std alone names two things.
 Tensor std(const Tensor& x, const Axes& axes = {}, double correction = 1, bool keepdim = false);
 
 /// (sum |x|^p)^(1/p); the largest |x| for p = infinity. The derivative where the norm is 0 is 0.

@@ -10,14 +10,17 @@ namespace gradus {
 
 Adam::Adam(const char* name, const ParameterGroups& parameters, const AdamOptions& options,
            bool decoupled)
-    : Optimizer(parameters, options.lr), options_(options), decoupled_(decoupled) {
-  const auto [lr, beta1, beta2, eps, weight_decay, amsgrad] = options;
+    : Optimizer(parameters, options.lr),
+      options_(options),
+      weight_decay_(options.weight_decay.value_or(decoupled ? 1e-2 : 0.0)),
+      decoupled_(decoupled) {
+  const auto [lr, beta1, beta2, eps, given_decay, amsgrad] = options;
   const bool good =
-      eps >= 0 && weight_decay >= 0 && beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1;
+      eps >= 0 && weight_decay_ >= 0 && beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1;
   if (!good) {
     throw ValueError(text(name, ": an option is outside its range"),
                      {.got = text("lr ", lr, ", beta1 ", beta1, ", beta2 ", beta2, ", eps ", eps,
-                                  ", weight_decay ", weight_decay),
+                                  ", weight_decay ", weight_decay_),
                       .need = "betas in [0, 1), the others at least 0"});
   }
   for (const Tensor& parameter : this->parameters()) {
@@ -33,7 +36,7 @@ Adam::Adam(const char* name, const ParameterGroups& parameters, const AdamOption
 void Adam::step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) {
   Moments& moments = moments_[i];
   const auto t = static_cast<double>(++*static_cast<Index*>(moments.steps.raw()));
-  const double decay = weight_decay_of(i, options_.weight_decay);
+  const double decay = weight_decay_of(i, weight_decay_);
   const kernels::AdamStep step{.beta1 = options_.beta1,
                                .beta2 = options_.beta2,
                                .rate = lr_of(i) / (1 - std::pow(options_.beta1, t)),

@@ -1,6 +1,8 @@
 // Adam and AdamW.
 #pragma once
 
+#include <optional>
+
 #include "framework/optim/optimizer.h"
 
 namespace gradus {
@@ -10,9 +12,9 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
-  /// Adam: added to the gradient, times the parameter. AdamW: shrinks the parameter by lr times
-  /// this.
-  double weight_decay = 0.0;
+  /// Adam: added to the gradient, times the parameter; 0 unless given. AdamW: shrinks the parameter
+  /// by lr times this; 0.01 unless given, as in torch.optim.
+  std::optional<double> weight_decay{};
   /// Divides by the largest second moment so far (Reddi, Kale, Kumar, 2018).
   bool amsgrad = false;
 };
@@ -42,6 +44,7 @@ class Adam : public Optimizer {
   void remember(std::size_t i, const std::vector<Tensor>& memory) override;
 
   AdamOptions options_;
+  double weight_decay_;
   bool decoupled_;
   std::vector<Moments> moments_;  // one per parameter
 };
@@ -50,10 +53,7 @@ class Adam : public Optimizer {
 /// decay regularization", 2019): p shrinks by lr * weight_decay * p before the step.
 class AdamW : public Adam {
  public:
-  /// The weight decay that torch.optim.AdamW starts from.
-  static constexpr AdamOptions kDefaults{.weight_decay = 1e-2};
-
-  explicit AdamW(const ParameterGroups& parameters, const AdamOptions& options = kDefaults)
+  explicit AdamW(const ParameterGroups& parameters, const AdamOptions& options = {})
       : Adam("AdamW", parameters, options, true) {}
 };
 

@@ -1342,6 +1342,28 @@ Rows numbers() {
       {"randint", [] { randint(2, 2, {2}); },
        error<ValueError>("randint: low 2 is not below high 2"
                          "\n  need   low < high: the numbers drawn are low .. high - 1")},
+      {"arange", [] { arange(0, 1, 0.25); },
+       error<ValueError>("arange: 0.25 does not fit a int64 tensor"
+                         "\n  hint   arange(start, end, step, float32)")},
+      {"arange", [] { arange(0.5, 3); },
+       error<ValueError>("arange: 0.5 does not fit a int64 tensor"
+                         "\n  hint   arange(start, end, step, float32)")},
+      {"embedding",
+       [] {
+         embedding(zeros({2}, int64), zeros({3, 2}), 3);
+       },
+       error<ValueError>("embedding: padding_idx 3 is outside 0..2"
+                         "\n  got    weight (3, 2) float32")},
+      {"embedding",
+       [] {
+         embedding(zeros({2}, int64), zeros({3, 2}), -2);
+       },
+       error<ValueError>("embedding: padding_idx -2 is outside 0..2"
+                         "\n  got    weight (3, 2) float32")},
+      {"add", [] { zeros({2}, int64) + zeros({2}, float64); },
+       error<DTypeError>("add: int64 and float64 are not mixed silently"
+                         "\n  got    x (2,) int64, other (2,) float64"
+                         "\n  hint   x.to(float64)")},
       {"arange", [] { arange(0, 5, 0); },
        error<ValueError>("arange: no way from 0 to 5 in steps of 0")},
       {"arange", [] { arange(0, std::nan("")); },
@@ -1629,7 +1651,7 @@ Rows optimisers() {
                          "\n  need   betas in [0, 1), the others at least 0")},
       {"AdamW", [] { AdamW made({wanted}, {.eps = -1.0}); },
        error<ValueError>("AdamW: an option is outside its range"
-                         "\n  got    lr 0.001, beta1 0.9, beta2 0.999, eps -1, weight_decay 0"
+                         "\n  got    lr 0.001, beta1 0.9, beta2 0.999, eps -1, weight_decay 0.01"
                          "\n  need   betas in [0, 1), the others at least 0")},
       {"SGD",
        [] {

@@ -128,7 +128,6 @@ Instance draw_attention(Random& random) {
                   scale ? text(", scale ", *scale) : "", grouped ? ", grouped" : "");
   call.function = [=](const Tensors& in) {
     AttentionOptions options;
-    // The flag's own mask comes last, and the fill is that of the first.
     options.mask = mask.gradus(in).with_fill(fill);
     options.is_causal = is_causal;
     options.scale = scale;
@@ -137,10 +136,10 @@ Instance draw_attention(Random& random) {
   };
   reference::Attention how;
   how.scale = scale.value_or(1 / std::sqrt(static_cast<double>(width)));
-  // A mask that hides nothing has no fill to hand on to the flag's.
-  how.fill = mask.name == "no mask" ? -kInfinity : fill;
-  how.hidden = [=](Index b, Index h, Index i, Index j) {
-    return mask.hidden(b, h, i, j) || (is_causal && j > i);
+  how.fill = [=](Index b, Index h, Index i, Index j) -> std::optional<double> {
+    if (is_causal && j > i) return -kInfinity;
+    if (mask.hidden(b, h, i, j)) return fill;
+    return std::nullopt;
   };
   call.expect(reference::attention(query.array, key.array, value.array, how), dtype);
   return call;

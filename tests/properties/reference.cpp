@@ -536,7 +536,7 @@ Array attention(const Array& query, const Array& key, const Array& value, const 
       double score = 0.0;
       for (Index d = 0; d < query.shape[3]; ++d)
         score += query[{b, h, i, d}] * key[{b, h / group, j, d}];
-      scores.push_back(how.hidden(b, h, i, j) ? how.fill : score * how.scale);
+      scores.push_back(how.fill(b, h, i, j).value_or(score * how.scale));
     }
     // A query that sees nothing gets zeros.
     if (std::all_of(scores.begin(), scores.end(), [](double s) { return s == -kInfinity; }))

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,8 +111,8 @@ Array weight_of_items(const Array& target, const Array& weight, Index ignored);
 // ---- attention ----
 struct Attention {
   double scale = 1.0;
-  double fill = 0.0;  ///< the score of a hidden key
-  std::function<bool(Index batch, Index head, Index query, Index key)> hidden{};
+  /// The score of a hidden key; nothing for a visible one.
+  std::function<std::optional<double>(Index batch, Index head, Index query, Index key)> fill{};
 };
 /// query (B, H, q, d), key (B, G, k, d), value (B, G, k, e); H is a multiple of G.
 Array attention(const Array& query, const Array& key, const Array& value, const Attention& how);

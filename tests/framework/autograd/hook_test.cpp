@@ -1,4 +1,7 @@
 // Hooks: seeing and replacing a gradient on its way.
+#include <optional>
+#include <vector>
+
 #include "framework/autograd/backward.h"
 #include "framework/autograd/node.h"
 #include "framework/ops/arithmetic.h"
@@ -39,6 +42,42 @@ TEST_CASE("hook: stays when its handle is dropped, and goes when it is removed")
   handle.remove();
   x.sum().backward();
   CHECK_THAT(x.grad(), HasValues({3, 3}));
+}
+
+TEST_CASE("hook: may remove itself, and runs to its end") {
+  const Tensor x = leaf({1, 2});
+  std::optional<HookHandle> handle;
+  // Enough to be on the heap, where a hook that was freed as it ran would be seen.
+  const std::vector<double> factors(100, 5.0);
+  handle = x.register_hook([&handle, factors](const Tensor& gradient) {
+    handle->remove();
+    return gradient * factors[0];
+  });
+  x.sum().backward();
+  CHECK_THAT(x.grad(), HasValues({5, 5}));
+  x.sum().backward();
+  CHECK_THAT(x.grad(), HasValues({6, 6}));
+}
+
+TEST_CASE("hook: may add others to its tensor, which see the next gradient") {
+  const Tensor x = leaf({1, 2});
+  int seen = 0;
+  for (int i = 0; i < 3; ++i) {
+    x.register_hook([&](const Tensor& gradient) {
+      for (int k = 0; k < 20; ++k) {
+        x.register_hook([&seen](const Tensor& other) {
+          ++seen;
+          return other;
+        });
+      }
+      return gradient * 2.0;
+    });
+  }
+  x.sum().backward();
+  CHECK_THAT(x.grad(), HasValues({8, 8}));
+  CHECK(seen == 0);
+  x.sum().backward();
+  CHECK(seen == 60);
 }
 
 TEST_CASE("hook: a gradient that does not fit, and a tensor that has none") {

@@ -771,3 +771,15 @@ FAIL  1 of 2 tensors
     wrong     1 of 6 elements
 )");
 }
+
+TEST_CASE("gradcheck passes where a function only bends differently on the two sides") {
+  const auto bent = [](const Tensor& x) { return x * abs(x); };
+  CHECK(gradcheck(bent, {tensor({0, 0.3}, float64)}));
+  const auto cubic = [](const Tensor& x) { return norm(x, 3, {1}); };
+  CHECK(gradcheck(cubic, {tensor({{1, -2, 0}, {3, 4, 5}}, float64)}, {.order = 2}));
+  const auto wrong = [](const Tensor& x) {
+    return record("bent", (x * abs(x)).detach(), {x}, Saves::input0,
+                  [](const Vjp& v) { return v.grad() * (abs(v.input(0)) * 2.0 + 1e-3); });
+  };
+  CHECK_FALSE(gradcheck(wrong, {tensor({0, 0.3}, float64)}));
+}

@@ -123,7 +123,7 @@ TEST_CASE("two masks hide what either hides", "[mask]") {
         "  need   equal sizes on every axis, counted from the last, or a 1");
 }
 
-TEST_CASE("the fill is -inf unless the mask says otherwise, and the left one's in a pair",
+TEST_CASE("the fill is -inf unless the mask says otherwise, and the lowest one's in a pair",
           "[mask]") {
   const AttentionMask causal = AttentionMask::causal(2, 2);
   const Tensor scores = tensor({{{{1, 2}, {3, 4}}}});
@@ -131,9 +131,26 @@ TEST_CASE("the fill is -inf unless the mask says otherwise, and the left one's i
   CHECK_THAT(masked_fill(scores, causal), HasValues({{{{1, -kInf}, {3, 4}}}}, exactly));
   CHECK_THAT(masked_fill(scores, causal.with_fill(-7)), HasValues({{{{1, -7}, {3, 4}}}}, exactly));
   CHECK(causal.fill() == -kInf);  // with_fill left the mask as it was
-  CHECK((causal.with_fill(-7) | causal).fill() == -7);
+  CHECK((causal.with_fill(-7) | causal).fill() == -kInf);
   CHECK((causal | causal.with_fill(-7)).fill() == -kInf);
   CHECK((AttentionMask() | causal.with_fill(-7)).fill() == -7);
+}
+
+TEST_CASE("of two masks each writes its own fill, and the lower where both hide", "[mask]") {
+  const Tensor scores = zeros({1, 1, 3, 3}, float64);
+  const AttentionMask left = AttentionMask::padding(tensor({{1, 0, 0}}, boolean)).with_fill(-7);
+  const AttentionMask causal = AttentionMask::causal(3, 3);
+  for (const AttentionMask& mask : {left | causal, causal | left}) {
+    CHECK_THAT(masked_fill(scores, mask),
+               HasValues({{{{-7, -kInf, -kInf}, {-7, 0, -kInf}, {-7, 0, 0}}}}, exactly));
+    CHECK_THAT(mask.hidden_for(scores).to(float64),
+               HasValues({{{{1, 1, 1}, {1, 0, 1}, {1, 0, 0}}}}, exactly));
+    CHECK_THAT(masked_fill(scores, mask.with_fill(-2)),
+               HasValues({{{{-2, -2, -2}, {-2, 0, -2}, {-2, 0, 0}}}}, exactly));
+  }
+  const AttentionMask both = left | causal.with_fill(-9) | causal.with_fill(-7);
+  CHECK_THAT(masked_fill(scores, both),
+             HasValues({{{{-7, -9, -9}, {-7, 0, -9}, {-7, 0, 0}}}}, exactly));
 }
 
 TEST_CASE("a mask that hides nothing leaves the scores as they are", "[mask]") {

@@ -406,3 +406,12 @@ TEST_CASE("sdpa: what does not fit", "[sdpa][errors]") {
     CHECK_THROWS_AS(scaled_dot_product_attention(x, x, x, {.dropout_p = p}), ValueError);
   }
 }
+
+TEST_CASE("sdpa: causal holds beside a mask that only makes keys unlikely") {
+  const Tensor q = zeros({1, 1, 3, 2}, float64);
+  const Tensor v = tensor({{{{1, 0}, {0, 1}, {100, 100}}}}, float64);
+  const AttentionMask padding =
+      AttentionMask::padding(tensor({{1, 0, 0}}, boolean)).with_fill(-1e9);
+  const Tensor y = scaled_dot_product_attention(q, q, v, {.mask = padding, .is_causal = true});
+  CHECK_THAT(y, HasValues({{{{1, 0}, {0, 1}, {50, 50.5}}}}));
+}

@@ -2,6 +2,8 @@
 // nothing is on the tape.
 #include "framework/ops/compare.h"
 
+#include <limits>
+
 #include "framework/ops/arithmetic.h"
 #include "tests/support/tensor_matchers.h"
 #include "tests/support/tensors.h"
@@ -159,4 +161,14 @@ TEST_CASE("compare: logical_xor broadcasts, and takes bools only") {
         "  got    other (2,) int64\n"
         "  hint   other.to(boolean)");
   CHECK_THROWS_AS(logical_xor(ones({2}, boolean), ones({3}, boolean)), ShapeError);
+}
+
+TEST_CASE("compare: whole numbers with int64, exactly") {
+  const Index odd = (Index{1} << 53) + 1;  // which float64 does not have
+  const Tensor x = from_vector<Index>({odd, -odd, std::numeric_limits<Index>::max()});
+  CHECK_THAT(eq(x, 0x1p53).to(int64), HasValues({0, 0, 0}));
+  CHECK_THAT(gt(x, 0x1p53).to(int64), HasValues({1, 0, 1}));
+  CHECK_THAT(lt(x, -0x1p53).to(int64), HasValues({0, 1, 0}));
+  CHECK_THAT(lt(x, 0x1p63).to(int64), HasValues({1, 1, 0}));  // as float64 the largest is 2^63
+  CHECK_THAT(gt(x, 0.5).to(int64), HasValues({1, 0, 1}));
 }

@@ -141,8 +141,8 @@ TEST_CASE("where: an infinite derivative in the branch not chosen is NaN, and Na
   CHECK_THAT(z, HasValues({5, 0}));
   const NanTrace trace;
   CHECK(error_text<AutogradError>([&] { z.sum().backward(); }) ==
-        "div: its result turned NaN at (1,)\n"  // 0 / (2 sqrt(0))
-        "  got    (2,) float64 from inputs (2,), (2,), all finite");
+        "sqrt backward: the gradient of its input 0 turned NaN at (1,)\n"  // 0 / (2 sqrt(0))
+        "  got    (2,) float64 from a gradient (2,), all finite");
 }
 
 TEST_CASE("where and masked_fill: a cleaned input is clean to second order, in either dtype") {

@@ -393,3 +393,32 @@ TEST_CASE("logsumexp: infinities and NaN, for every length of row") {
     CHECK(std::isnan(of(-kInf, kNaN)));
   }
 }
+
+TEST_CASE("norm and std: squares that float32 cannot hold") {
+  for (const double size : {1e25, 1e-25}) {
+    INFO("size " << size);
+    const Tensor x = (tensor({{1, 2, 3}, {0, 3, 4}}) * size).detach().requires_grad_();
+    const Tensor length = norm(x, 2, {1});
+    CHECK_THAT(length / size, HasValues({std::sqrt(14.0), 5}));
+    length.sum().backward();
+    const double part = 1 / std::sqrt(14.0);
+    CHECK_THAT(x.grad(), HasValues({{part, 2 * part, 3 * part}, {0, 0.6, 0.8}}));
+    const Tensor deviation = gradus::std(x, {1});
+    CHECK_THAT(deviation / size, HasValues({1, std::sqrt(13.0 / 3)}));
+    CHECK_THAT(gradients({deviation[0]}, {x})[0][0], HasValues({-0.5, 0, 0.5}));
+  }
+  const Tensor mixed = tensor({{1e-30, 0}, {0, 0}, {1e30, 1e30}, {3, 4}});
+  CHECK_THAT(norm(mixed, 2, {1}, true),
+             HasValues({{1e-30}, {0}, {std::sqrt(2.0) * 1e30}, {5}}, Tolerance{1e-6, 0}));
+}
+
+TEST_CASE("norm: has its gradient where the squares of one slice vanish") {
+  const Tensor x = tensor({{1, -2, 0.5}, {1e-12, 2e-12, 0}}, float64);
+  const auto tiny = [](const Tensor& t) { return norm(t * 1e-160, 2, {1}) * 1e160; };
+  const auto plain = [](const Tensor& t) { return norm(t, 2, {1}); };
+  const Tensor weights = tensor({0.3, -0.7}, float64);
+  const Tensor a = x.detach().requires_grad_();
+  const Tensor b = x.detach().requires_grad_();
+  CHECK_THAT(gradients({(tiny(a) * weights).sum()}, {a})[0],
+             IsCloseTo(gradients({(plain(b) * weights).sum()}, {b})[0]));
+}

@@ -51,7 +51,8 @@ class ByHand {
       : theta_(theta), options_(options), decoupled_(decoupled) {}
 
   double step(double gradient) {
-    const auto& [lr, beta1, beta2, eps, weight_decay, amsgrad] = options_;
+    const auto& [lr, beta1, beta2, eps, given_decay, amsgrad] = options_;
+    const double weight_decay = given_decay.value_or(decoupled_ ? 0.01 : 0.0);
     ++t_;
     if (decoupled_) theta_ -= lr * weight_decay * theta_;
     const double g = decoupled_ ? gradient : gradient + weight_decay * theta_;
@@ -135,7 +136,7 @@ TEST_CASE("Adam is the formula of its paper, decay included", "[adam]") {
                              {.lr = 0.2, .beta1 = 0.0, .beta2 = 0.0, .weight_decay = 1.0}};
   for (const bool decoupled : {false, true}) {
     for (const AdamOptions& options : all) {
-      INFO("lr " << options.lr << ", decay " << options.weight_decay << ", decoupled "
+      INFO("lr " << options.lr << ", decay " << options.weight_decay.value_or(-1) << ", decoupled "
                  << decoupled);
       Tensor theta = leaf({{1.0, -2.0, 0.25}});
       ByHand by_hand[] = {
@@ -331,6 +332,23 @@ TEST_CASE("Adam refuses options outside their range", "[adam][errors]") {
   CHECK(refused({.lr = 0, .beta1 = 0, .beta2 = 0, .eps = 0}) == "no error");
   CHECK(error_text<ValueError>([] { AdamW({leaf({1})}, {.beta2 = 1}); }) ==
         "AdamW: an option is outside its range\n"
-        "  got    lr 0.001, beta1 0.9, beta2 1, eps 1e-08, weight_decay 0" +
+        "  got    lr 0.001, beta1 0.9, beta2 1, eps 1e-08, weight_decay 0.01" +
             need);
+}
+
+TEST_CASE("AdamW decays by 0.01 unless told otherwise, and Adam not at all") {
+  const auto after_a_step = [](auto make) {
+    const Tensor theta = leaf({1});
+    auto optimizer = make(theta);
+    theta.set_grad(tensor({0}, float64));
+    optimizer.step();
+    return theta.detach();
+  };
+  const auto adamw = [](const AdamOptions& options) {
+    return [options](const Tensor& theta) { return AdamW({theta}, options); };
+  };
+  const auto adam = [](const Tensor& theta) { return Adam({theta}, {.lr = 0.1}); };
+  CHECK_THAT(after_a_step(adamw({.lr = 0.1})), HasValues({0.999}));
+  CHECK_THAT(after_a_step(adamw({.lr = 0.1, .weight_decay = 0.0})), HasValues({1}));
+  CHECK_THAT(after_a_step(adam), HasValues({1}));
 }
