@@ -1,65 +1,61 @@
 #include "examples/support/command_line.h"
 
-#include <algorithm>
 #include <iostream>
-#include <numeric>
 #include <vector>
 
 #include "examples/support/exit_code.h"
+#include "examples/support/nearest.h"
 
 namespace examples {
 namespace {
 
-/// Letters to insert, drop, replace or swap with a neighbour to make one word of the other (optimal
-/// string alignment).
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> before_last;
-  std::vector<std::size_t> last(b.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::vector<std::size_t> row(b.size() + 1, i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
-      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
-    }
-    before_last = std::move(last);
-    last = std::move(row);
-  }
-  return last.back();
+/// The command that the arguments led to: the program itself, or its subcommand.
+const CLI::App& given_command(const CLI::App& app) {
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  return given.empty() ? app : given_command(*given.front());
 }
 
-/// The option that is nearest to `name`, empty where none is near.
-std::string nearest_option(const CLI::App& app, const std::string& name) {
-  std::string nearest;
-  std::size_t best = (name.size() + 1) / 2 + 1;  // no farther than half of what was typed
+/// "gradus train", where the program is called gradus.
+std::string full_name(const CLI::App& app, const std::string& program) {
+  const CLI::App* parent = app.get_parent();
+  return parent ? full_name(*parent, program) + " " + app.get_name() : program;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& known : option->get_lnames()) {
-      const std::size_t distance = edit_distance(name, known);
-      if (distance < best) {
-        best = distance;
-        nearest = known;
-      }
-    }
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
   }
-  return nearest;
+  return names;
 }
 
-std::string unknown_argument(const CLI::App& app, const std::string& argument) {
-  if (argument.rfind('-', 0) != 0) return "unexpected argument '" + argument + "'";
-  const std::string option = argument.substr(0, argument.find('='));
-  const std::size_t start = option.find_first_not_of('-');
-  const std::string name = start == std::string::npos ? "" : option.substr(start);
-  const std::string nearest = nearest_option(app, name);
-  return "unknown option " + option + (nearest.empty() ? "" : "; did you mean --" + nearest + "?");
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+std::string unknown_argument(const CLI::App& command, const std::string& argument) {
+  if (argument.rfind('-', 0) == 0) {
+    const std::string option = argument.substr(0, argument.find('='));
+    const std::size_t start = option.find_first_not_of('-');
+    const std::string name = start == std::string::npos ? "" : option.substr(start);
+    return "unknown option " + option + did_you_mean(name, option_names(command), "--");
+  }
+  const std::vector<std::string> commands = command_names(command);
+  if (commands.empty()) return "unexpected argument '" + argument + "'";
+  return "unknown command '" + argument + "'" + did_you_mean(argument, commands);
 }
 
 }  // namespace
 
 bool parse_command_line(CLI::App& app, int argc, char** argv) {
   const auto failure = [&](const std::string& what) {
-    return Failure(kUsage, app.get_name() + ": " + what + "\n  hint   " + argv[0] + " --help");
+    const CLI::App& command = given_command(app);
+    return Failure(kUsage, full_name(command, app.get_name()) + ": " + what + "\n  hint   " +
+                               full_name(command, argv[0]) + " --help");
   };
   try {
     app.parse(argc, argv);
@@ -69,7 +65,7 @@ bool parse_command_line(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     std::cout << version.what() << "\n";
   } catch (const CLI::ExtrasError&) {
-    throw failure(unknown_argument(app, app.remaining().front()));
+    throw failure(unknown_argument(given_command(app), app.remaining(true).front()));
   } catch (const CLI::ArgumentMismatch& mismatch) {
     const std::string what = mismatch.what();
     throw failure(what.substr(0, what.find(':')) + " needs a value");

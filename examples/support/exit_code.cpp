@@ -5,6 +5,8 @@
 #include <iostream>
 #include <new>
 
+#include "framework/core/error.h"
+
 namespace examples {
 
 void require(bool met, const std::string& criterion) {
@@ -20,6 +22,9 @@ int run(const std::function<ExitCode()>& program) {
   } catch (const Failure& failure) {
     std::fprintf(stderr, "%s\n", failure.what());
     return failure.code();
+  } catch (const gradus::IoError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kData;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "out of memory: a smaller model or batch may fit\n");
   } catch (const std::exception& error) {

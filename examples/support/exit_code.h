@@ -8,7 +8,14 @@
 
 namespace examples {
 
-enum ExitCode { kWell = 0, kCriterionMissed = 1, kUsage = 2, kNotANumber = 4, kInterrupted = 130 };
+enum ExitCode {
+  kWell = 0,
+  kCriterionMissed = 1,
+  kUsage = 2,
+  kData = 3,  ///< a data file or a checkpoint that cannot be used
+  kNotANumber = 4,
+  kInterrupted = 130
+};
 
 /// Ends the program with a code and a message, by way of run().
 class Failure : public std::runtime_error {
@@ -23,7 +30,8 @@ class Failure : public std::runtime_error {
 /// Throws Failure unless the criterion, said in words, is met.
 void require(bool met, const std::string& criterion);
 
-/// Runs the program and gives its exit code, also where it throws.
+/// Runs the program and gives its exit code, also where it throws: a Failure's own, kData for an
+/// IoError, and kUsage for any other error.
 int run(const std::function<ExitCode()>& program);
 /// The same for a program that ends well if it does not throw.
 int run(void (*program)());

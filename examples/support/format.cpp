@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <iterator>
 
 namespace examples {
 
@@ -22,6 +23,29 @@ std::string grouped(std::int64_t number) {
     digits.insert(static_cast<std::size_t>(place), " ");
   }
   return digits;
+}
+
+std::string five_columns(double number) {
+  if (number != 0 && number < 0.0095) return format("%5.0e", number);
+  return number < 9.9995 ? format("%.3f", number) : format("%5.1f", number);
+}
+
+std::string rounded(double number) {
+  constexpr const char* kUnits[] = {"", " k", " M", " G", " T"};
+  std::size_t unit = 0;
+  while (std::abs(number) >= 999.5 && unit + 1 < std::size(kUnits)) {
+    number /= 1000.0;
+    ++unit;
+  }
+  const int decimals = unit == 0 || std::abs(number) >= 99.95 ? 0
+                       : std::abs(number) >= 9.995            ? 1
+                                                              : 2;
+  return format("%.*f%s", decimals, number, kUnits[unit]);
+}
+
+std::string byte_size(double bytes) {
+  const std::string size = rounded(bytes);
+  return size + (size.find(' ') == std::string::npos ? " B" : "B");
 }
 
 std::string clock_time(double seconds) {

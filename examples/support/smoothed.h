@@ -15,6 +15,7 @@ class Smoothed {
   /// Divided by the weights so far, so that it does not start near 0 (bias-corrected). NaN before
   /// the first value.
   double value() const { return sum_ / weight_; }
+  bool has_value() const { return weight_ > 0.0; }
 
  private:
   double decay_;

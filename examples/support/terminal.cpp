@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <iterator>
+
+#include "examples/support/utf8.h"
 
 namespace examples {
 namespace {
@@ -38,7 +41,25 @@ bool wants_colors(bool terminal) {
   return terminal || (!forced.empty() && forced != "0");
 }
 
-bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+struct CodePoints {
+  char32_t first;
+  char32_t last;
+};
+
+/// Marks that are drawn over the character before.
+constexpr CodePoints kNoColumns[] = {{0x0300, 0x036F}, {0x200B, 0x200F}, {0xFE00, 0xFE0F}};
+/// Letters of East Asia, and pictures.
+constexpr CodePoints kTwoColumns[] = {{0x1100, 0x115F},   {0x2E80, 0xA4CF},  {0xAC00, 0xD7A3},
+                                      {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},  {0xFF00, 0xFF60},
+                                      {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+
+int columns_of(char32_t point) {
+  const auto holds = [point](const CodePoints& range) {
+    return point >= range.first && point <= range.last;
+  };
+  if (std::any_of(std::begin(kNoColumns), std::end(kNoColumns), holds)) return 0;
+  return std::any_of(std::begin(kTwoColumns), std::end(kTwoColumns), holds) ? 2 : 1;
+}
 
 }  // namespace
 
@@ -62,10 +83,12 @@ std::string Terminal::colored(int color, const std::string& text) const {
 int columns(std::string_view text) {
   int count = 0;
   bool in_escape = false;
-  for (const char c : text) {
-    if (c == kEscape) in_escape = true;
-    if (!in_escape && starts_character(c)) ++count;
-    if (c == 'm') in_escape = false;
+  while (!text.empty()) {
+    const std::string_view character = first_character(text);
+    if (character.front() == kEscape) in_escape = true;
+    if (!in_escape) count += columns_of(code_point(character));
+    if (character == "m") in_escape = false;
+    text.remove_prefix(character.size());
   }
   return count;
 }

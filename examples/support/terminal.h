@@ -15,6 +15,8 @@ class Terminal {
   /// Whether lines can be drawn again in place; false for a pipe, a file, a dumb terminal.
   bool redraws() const { return redraws_; }
   bool unicode() const { return unicode_; }
+  /// From now on only ASCII, whatever the locale.
+  void use_ascii() { unicode_ = false; }
   /// Asked anew each time, since windows change. 80 where there is no window.
   int width() const;
   /// The text in one of the 256 colours, where colours are wanted.
@@ -31,7 +33,7 @@ class Terminal {
   bool unicode_;
 };
 
-/// The columns that a text of single-width characters takes; colours take none.
+/// The columns that a text takes: two for each letter of East Asia, none for colours.
 int columns(std::string_view text);
 
 }  // namespace examples

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "framework/core/error.h"
 #include "framework/kernels/instruction_set.h"
@@ -25,42 +26,42 @@ const Table& table();
 
 namespace {
 
-struct Choice {
-  const char* name;
-  bool runs_here;
-  const Table& (*table)();
-};
-
-const Table& choose() {
-  // Best first. The compiler's builtins ask the processor, and the system about its registers.
-  const Choice choices[] = {
+// The compiler's builtins ask the processor, and the system about its registers.
+std::vector<const Table*> find_usable() {
+  std::vector<const Table*> usable;
 #ifdef GRADUS_HAS_AVX512
-      {"avx512",
-       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"),
-       avx512::table},
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+    usable.push_back(&avx512::table());
+  }
 #endif
 #ifdef GRADUS_HAS_AVX2
-      {"avx2",
-       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("bmi2"),
-       avx2::table},
-#endif
-      {"baseline", true, baseline::table},
-  };
-  const char* wanted = std::getenv("GRADUS_ISA");
-  std::string usable;
-  for (const Choice& choice : choices) {
-    if (!choice.runs_here) continue;
-    if (!wanted || *wanted == '\0' || std::strcmp(wanted, choice.name) == 0) return choice.table();
-    usable += usable.empty() ? choice.name : text(", ", choice.name);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2")) {
+    usable.push_back(&avx2::table());
   }
-  throw ValueError(text("GRADUS_ISA: '", wanted, "' cannot run here"),
-                   {.need = "one of " + usable});
+#endif
+  usable.push_back(&baseline::table());
+  return usable;
+}
+
+const Table& choose() {
+  const char* wanted = std::getenv("GRADUS_ISA");
+  std::string names;
+  for (const Table* usable : usable_tables()) {
+    if (!wanted || *wanted == '\0' || std::strcmp(wanted, usable->isa) == 0) return *usable;
+    names += names.empty() ? usable->isa : text(", ", usable->isa);
+  }
+  throw ValueError(text("GRADUS_ISA: '", wanted, "' cannot run here"), {.need = "one of " + names});
 }
 
 }  // namespace
+
+std::span<const Table* const> usable_tables() {
+  static const std::vector<const Table*> usable = find_usable();
+  return usable;
+}
 
 const Table& table() {
   static const Table& chosen = choose();
@@ -70,3 +71,9 @@ const Table& table() {
 }  // namespace gradus::kernels
 
 const char* gradus::instruction_set() { return kernels::table().isa; }
+
+std::vector<const char*> gradus::instruction_sets() {
+  std::vector<const char*> names;
+  for (const kernels::Table* table : kernels::usable_tables()) names.push_back(table->isa);
+  return names;
+}

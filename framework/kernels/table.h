@@ -5,6 +5,8 @@
 // shapes and dtypes, and gives results that are row-major without gaps unless said otherwise.
 #pragma once
 
+#include <span>
+
 #include "framework/core/dtype.h"
 
 namespace gradus::kernels {
@@ -152,5 +154,8 @@ struct Table {
 /// The table chosen at start: the best that this processor runs, or what GRADUS_ISA names
 /// ("baseline", "avx2", "avx512"). Throws ValueError for a name that is unknown or cannot run here.
 const Table& table();
+
+/// All tables that this processor runs, the best first and the baseline last.
+std::span<const Table* const> usable_tables();
 
 }  // namespace gradus::kernels

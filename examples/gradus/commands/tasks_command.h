@@ -1,0 +1,11 @@
+// gradus tasks: lists what can be trained.
+#pragma once
+
+#include "examples/gradus/command.h"
+
+namespace examples {
+
+/// Adds the subcommand; when it is the one given, `chosen` is what it does.
+void add_tasks_command(CLI::App& app, Action& chosen);
+
+}  // namespace examples

@@ -1,0 +1,83 @@
+#include "examples/gradus/recorded_metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "framework/core/error.h"
+#include "framework/io/file.h"
+
+namespace examples {
+
+using gradus::IoError;
+using gradus::text;
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Takes off what a run that went on from `step` has written anew.
+void forget_from(double step, RecordedMetrics& metrics) {
+  for (auto& [name, points] : metrics.series) {
+    while (!points.empty() && points.back().x >= step) points.pop_back();
+  }
+}
+
+/// Adds the numbers of a line; false where it is no object with a step.
+bool add_line(std::string_view line, double& last_step, RecordedMetrics& metrics) {
+  const Json members = Json::parse(line, nullptr, false);
+  if (!members.is_object() || !members.contains("step") || !members["step"].is_number())
+    return false;
+  const double step = members["step"].get<double>();
+  if (step <= last_step) forget_from(step, metrics);
+  last_step = step;
+  for (const auto& [name, value] : members.items()) {
+    if (name == "step" || !(value.is_number() || value.is_null())) continue;
+    metrics.series[name].push_back({step, value.is_null() ? kNaN : value.get<double>()});
+  }
+  return true;
+}
+
+}  // namespace
+
+const std::vector<Point>& RecordedMetrics::of(const std::string& name) const {
+  static const std::vector<Point> none;
+  const auto found = series.find(name);
+  return found == series.end() ? none : found->second;
+}
+
+RecordedMetrics parse_metrics(std::string_view words, const std::string& file) {
+  RecordedMetrics metrics;
+  double last_step = -HUGE_VAL;
+  for (std::size_t number = 1; !words.empty(); ++number) {
+    const std::size_t length = std::min(words.find('\n'), words.size());
+    const std::string_view line = words.substr(0, length);
+    words.remove_prefix(std::min(length + 1, words.size()));
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+
+    if (add_line(line, last_step, metrics)) {
+      ++metrics.lines;
+      continue;
+    }
+    if (!words.empty()) {
+      throw IoError(text("metrics: line ", number, " of ", file, " cannot be read"),
+                    {.need = "an object of JSON with a step on every line"});
+    }
+    metrics.remarks.push_back(text("line ", number, ", the last one, is cut short: passed over"));
+  }
+  return metrics;
+}
+
+RecordedMetrics read_metrics(const std::filesystem::path& run) {
+  const auto path = std::filesystem::is_directory(run) ? run / "metrics.jsonl" : run;
+  if (!std::filesystem::exists(path)) {
+    throw IoError(text("metrics: there is no ", path.string()),
+                  {.need = "the folder of a run, or its metrics.jsonl"});
+  }
+  return parse_metrics(gradus::read_file(path), path.string());
+}
+
+}  // namespace examples
