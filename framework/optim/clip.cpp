@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include "framework/autograd/no_grad.h"
 #include "framework/core/error.h"
@@ -22,30 +24,65 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
   return gradients;
 }
 
+/// Calls f with the numbers of a gradient as they are stored.
+template <class F>
+void with_numbers(const Tensor& gradient, F f) {
+  const Tensor packed = gradient.contiguous();
+  const auto count = static_cast<std::size_t>(packed.numel());
+  if (packed.dtype() == float32) {
+    f(std::span(packed.data<float>(), count));
+  } else {
+    f(std::span(packed.data<double>(), count));
+  }
+}
+
 double largest_of(const std::vector<Tensor>& gradients) {
   double largest = 0;
   for (const Tensor& gradient : gradients) {
-    for (const double element : gradient.to_vector<double>()) {
-      const double size = std::fabs(element);
-      largest = std::isnan(size) ? size : std::max(largest, size);
-    }
+    with_numbers(gradient, [&](auto numbers) {
+      for (const double element : numbers) {
+        const double size = std::fabs(element);
+        largest = std::isnan(size) ? size : std::max(largest, size);
+      }
+    });
   }
   return largest;
 }
 
-// In shares of the largest, or powers would overflow or vanish.
+/// The sum of power(|element|), in eight independent sums.
+template <class F>
+double sum_of(const std::vector<Tensor>& gradients, F power) {
+  constexpr std::size_t kLanes = 8;
+  double lanes[kLanes] = {};
+  for (const Tensor& gradient : gradients) {
+    with_numbers(gradient, [&](auto numbers) {
+      std::size_t i = 0;
+      for (; i + kLanes <= numbers.size(); i += kLanes) {
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+          lanes[lane] += power(std::fabs(double{numbers[i + lane]}));
+        }
+      }
+      for (; i < numbers.size(); ++i) lanes[0] += power(std::fabs(double{numbers[i]}));
+    });
+  }
+  return std::accumulate(std::begin(lanes), std::end(lanes), 0.0);
+}
+
 double norm_of(const std::vector<Tensor>& gradients, double norm_type) {
+  const bool all_float32 = std::all_of(gradients.begin(), gradients.end(),
+                                       [](const Tensor& g) { return g.dtype() == float32; });
+  if (norm_type == 2.0 && all_float32) {  // whose squares a double can always hold
+    return std::sqrt(sum_of(gradients, [](double size) { return size * size; }));
+  }
   const double largest = largest_of(gradients);
   if (std::isinf(norm_type) || largest == 0 || !std::isfinite(largest)) return largest;
+  // In shares of the largest, or powers would overflow or vanish: by a power of 2, exactly.
   int exponent = 0;
   std::frexp(largest, &exponent);
-  double sum = 0;
-  for (const Tensor& gradient : gradients) {
-    for (const double element : gradient.to_vector<double>()) {
-      const double size = std::ldexp(std::fabs(element), -exponent);  // exact
-      sum += norm_type == 2.0 ? size * size : norm_type == 1.0 ? size : std::pow(size, norm_type);
-    }
-  }
+  const double sum = sum_of(gradients, [&](double size) {
+    const double share = std::ldexp(size, -exponent);
+    return norm_type == 2.0 ? share * share : norm_type == 1.0 ? share : std::pow(share, norm_type);
+  });
   return std::ldexp(norm_type == 2.0 ? std::sqrt(sum) : std::pow(sum, 1 / norm_type), exponent);
 }
 
