@@ -40,6 +40,8 @@ using GradientHook = std::function<Tensor(const Tensor& gradient)>;
 class HookHandle {
  public:
   struct Hook {
+    explicit Hook(GradientHook hook) : function(std::move(hook)) {}
+
     GradientHook function;
     std::atomic<bool> removed{false};
   };
