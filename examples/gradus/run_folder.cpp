@@ -80,7 +80,7 @@ RunFolder folder_for(const RunSettings& settings, bool overwrite) {
                   "train: " + settings.out +
                       " holds a run\n  hint   --resume it, --overwrite it, or another --out");
   }
-  const std::string name = text("run/", settings.task, "-", settings.seed);
+  const std::string name = settings.folder_name();
   RunFolder folder(name);
   for (int number = 2; folder.holds_a_run() && !overwrite; ++number) {
     folder = RunFolder(text(name, "-", number));

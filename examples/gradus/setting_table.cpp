@@ -130,7 +130,9 @@ void add_run_settings(std::vector<Setting>& all) {
   run.number<Index>("evaluate-every", &S::evaluate_every, 1, 100'000'000, "Steps");
   run.number<Index>("checkpoint-every", &S::checkpoint_every, 1, 100'000'000, "Steps");
   run.number("threads", &S::threads, 1, 1024, "Results do not depend on it").makes_the_run = false;
-  run.words("out", &S::out, "PATH", "Folder of the run").makes_the_run = false;
+  Setting& out = run.words("out", &S::out, "PATH", "Folder of the run (run/TASK-SEED)");
+  out.makes_the_run = false;
+  out.show = [](const S& settings) { return settings.folder_name(); };
 }
 
 std::vector<Setting> all_settings() {

@@ -65,6 +65,7 @@ RunSettings default_settings(const std::string& name) {
   settings.length = task->length.usual;
   settings.symbols = task->symbols.usual;
   settings.steps = task->steps;
+  settings.lr = task->lr;
   return settings;
 }
 

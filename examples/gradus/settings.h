@@ -39,7 +39,7 @@ struct RunSettings {
   // Training: AdamW.
   Index steps = 0;
   Index batch = 64;
-  double lr = 2e-3;
+  double lr = 0.0;
   double min_lr = 1e-4;
   Index warmup = 50;
   double beta1 = 0.9;
@@ -51,9 +51,12 @@ struct RunSettings {
   Index evaluate_every = 50;
   Index checkpoint_every = 200;
   int threads = gradus::num_threads();
-  std::string out{};  ///< folder; empty for one that is named after task and seed
+  std::string out{};  ///< empty for a folder named after task and seed
 
   bool is_text() const { return task == kTextTask; }
+  std::string folder_name() const {
+    return out.empty() ? "run/" + task + "-" + std::to_string(seed) : out;
+  }
 };
 
 /// What a task is trained with unless something else is said. Throws Failure for an unknown task.

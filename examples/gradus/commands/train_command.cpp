@@ -113,11 +113,14 @@ void add_train_command(CLI::App& app, Action& chosen) {
       ->group("The run");
   command.add_flag("--dry-run", options->dry_run, "Only show all settings, and where each is from")
       ->group("The run");
+  const auto check = [](const std::string& given) {
+    return read_number(given, 0.0, 100.0) ? std::string() : needs_number(given, 0.0, 100.0);
+  };
   command
       .add_option("--target", options->target,
                   "Exit with 1 unless so many % of the held-out answers are exact")
       ->type_name("N")
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(CLI::Validator(check, ""))
       ->group("Output");
   command.add_flag("--json", options->json, "Results as lines of JSON")->group("Output");
   command.add_flag("-q,--quiet", options->quiet, "No progress, only results")->group("Output");

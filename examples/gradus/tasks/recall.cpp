@@ -39,6 +39,7 @@ Task recall_task() {
           .example_length = 2,
           .symbols = {2, 8, 26},
           .steps = 800,
+          .lr = 1e-3,
           .problem =
               [](const TaskSize& size) {
                 return size.symbols >= size.length ? "" : "needs at least as many symbols as pairs";

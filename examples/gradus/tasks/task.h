@@ -39,7 +39,8 @@ struct Task {
   std::string length_unit;  ///< what is counted: "digits per number"
   Index example_length;     ///< of one that fits in a table
   SizeRange symbols{};
-  Index steps;  ///< that lead well beyond 99 %
+  Index steps;       ///< that lead well beyond 99 %
+  double lr = 2e-3;  ///< with which they do, whatever the seed
 
   /// What is wrong with a size, if anything is.
   std::function<std::string(const TaskSize&)> problem{};

@@ -55,7 +55,7 @@ std::vector<Kind> kinds() {
 
 TEST_CASE("C105: an optimiser goes on from its state bit for bit", "[optim][cases]") {
   for (const Kind& kind : kinds()) {
-    for (const std::uint64_t stop : {0, 1, 2, 3, 4, 5}) {
+    for (std::uint64_t stop = 0; stop <= 5; ++stop) {
       INFO(kind.name << ", stopped after step " << stop);
       const auto through = kind.make(parameters());
       run(*through, 0, 8);

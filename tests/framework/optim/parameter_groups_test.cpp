@@ -31,7 +31,7 @@ Index elements(const ParameterGroup& group) {
 
 TEST_CASE("C097: matrices decay; biases, gains and shifts do not", "[optim][cases]") {
   Linear linear(2, 2);
-  LayerNorm norm({2});
+  LayerNorm norm({.normalized_shape = {2}});
   std::vector<Tensor> all = linear.parameters();
   for (const Tensor& parameter : norm.parameters()) all.push_back(parameter);
   const ParameterGroups groups = decay_groups(all);
