@@ -125,10 +125,10 @@ template std::vector<bool> Tensor::to_vector() const;
 Tensor Tensor::alias(const Shape& shape, const Strides& strides, Index offset) const {
   Ref<TensorImpl> view(new TensorImpl);
   view->storage = impl().storage;
-  view->offset = offset;
   view->shape = shape;
   view->strides = strides;
   view->numel = element_count(shape);
+  view->offset = view->numel == 0 ? 0 : offset;  // an empty tensor lies nowhere: no address overflows
   view->dtype = dtype();
   view->contiguous = is_row_major(shape, strides);
   return Tensor(std::move(view));

@@ -7,6 +7,11 @@
 namespace gradus {
 namespace {
 
+/// The strides, or for a shape without elements, which reach nowhere, those of a row-major tensor.
+Strides taken_strides(const Shape& shape, const Strides& strides) {
+  return shape.contains(0) ? contiguous_strides(shape) : strides;
+}
+
 /// Throws unless all that as_strided() names lies in the memory of x.
 void check_strided(const Tensor& x, const Shape& shape, const Strides& strides, Index offset) {
   const Index room = static_cast<Index>(x.impl().storage->bytes()) / x.itemsize();
@@ -61,7 +66,8 @@ Tensor Tensor::as_strided(const Shape& sizes, const Strides& steps,
             scatter_add(nothing, 0, places(sizes, steps, offset), v.grad().reshape({-1}));
         return index_select(memory, 0, places(before, strides, first)).view(before);
       };
-  return record("as_strided", alias(sizes, steps, offset), {*this}, Saves::nothing, rule);
+  const Tensor y = alias(sizes, taken_strides(sizes, steps), offset);
+  return record("as_strided", y, {*this}, Saves::nothing, rule);
 }
 
 }  // namespace gradus

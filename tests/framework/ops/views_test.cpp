@@ -527,6 +527,18 @@ TEST_CASE("flip: an empty tensor with a huge axis takes no time") {
   CHECK(cumsum(x, 1).shape() == x.shape());
 }
 
+TEST_CASE("views of an empty tensor: no offset or stride overflows") {
+  constexpr Index huge = Index{1} << 59;
+  const Tensor x = zeros({2, 3}, float64);
+  const Tensor far = x.as_strided({0}, {1}, 2 * huge);
+  CHECK(far.data<double>().empty());
+  CHECK_THAT((far + far).sum(), HasValues(0));
+  const Tensor wide = x.as_strided({0, huge}, {huge, huge});
+  CHECK(wide.unsqueeze(1).shape() == Shape{0, 1, huge});
+  CHECK(wide.select(1, huge - 1).data<double>().empty());
+  CHECK(zeros({0, huge}).select(1, huge - 1).data<float>().empty());
+}
+
 TEST_CASE("as_strided: any geometry over the same memory") {
   const Tensor x = counting({2, 6});
   CHECK_THAT(x.as_strided({2, 2}, {6, 2}), HasValues({{0, 2}, {6, 8}}));
