@@ -531,12 +531,12 @@ TEST_CASE("views of an empty tensor: no offset or stride overflows") {
   constexpr Index huge = Index{1} << 59;
   const Tensor x = zeros({2, 3}, float64);
   const Tensor far = x.as_strided({0}, {1}, 2 * huge);
-  CHECK(far.data<double>().empty());
+  CHECK(far.data<double>() == x.data<double>());
   CHECK_THAT((far + far).sum(), HasValues(0));
   const Tensor wide = x.as_strided({0, huge}, {huge, huge});
   CHECK(wide.unsqueeze(1).shape() == Shape{0, 1, huge});
-  CHECK(wide.select(1, huge - 1).data<double>().empty());
-  CHECK(zeros({0, huge}).select(1, huge - 1).data<float>().empty());
+  CHECK(wide.select(1, huge - 1).data<double>() == x.data<double>());
+  CHECK(zeros({0, huge}).select(1, huge - 1).shape() == Shape{0});
 }
 
 TEST_CASE("as_strided: any geometry over the same memory") {
