@@ -9,6 +9,7 @@
 #include "framework/autograd/node.h"
 #include "framework/autograd/trace.h"
 #include "framework/core/error.h"
+#include "framework/kernels/table.h"
 
 namespace gradus {
 namespace {
@@ -17,6 +18,15 @@ namespace {
 bool is_ours_alone(const Tensor& tensor) {
   return tensor.impl().ref_count() == 1 && tensor.impl().storage->ref_count() == 1 &&
          tensor.is_contiguous() && !tensor.requires_grad();
+}
+
+/// sum += gradient, which has the same shape and dtype, where nobody else sees the sum.
+void add_into(const Tensor& sum, const Tensor& gradient) {
+  const Index count = sum.numel();
+  const Index step = 1;
+  const kernels::Operand to{sum.raw(), &step};
+  if (count == 0) return;
+  kernels::table().add_scaled(sum.dtype(), {1, &count}, to, {gradient.raw(), &step}, 1.0);
 }
 
 /// The steps that have received gradients and wait for their turn, newest first. A step's consumers
@@ -34,8 +44,9 @@ class Waiting {
     Entry& entry = entries_[node->sequence()];
     if (!entry.node) {
       entry = {node, std::move(gradient)};
-    } else if (is_ours_alone(entry.gradient) && !gradient.requires_grad()) {
-      entry.gradient.add_(gradient);
+    } else if (is_ours_alone(entry.gradient) && gradient.is_contiguous() &&
+               !gradient.requires_grad()) {
+      add_into(entry.gradient, gradient);
     } else {
       entry.gradient = entry.gradient + gradient;
     }
@@ -49,7 +60,9 @@ class Waiting {
   }
 
  private:
-  std::map<std::uint64_t, Entry, std::greater<>> entries_;  // by sequence number
+  using InOrder = std::pair<const std::uint64_t, Entry>;
+  std::map<std::uint64_t, Entry, std::greater<>, BlockAllocator<InOrder>>
+      entries_;  // by sequence number
 };
 
 void check_gradient(const Node& step, std::size_t i, const Tensor& gradient) {

@@ -55,16 +55,18 @@ void report_not_finite(const std::string& what, const Tensor& result, NotFinite 
                                    *path ? text("; in module ", path) : "")});
 }
 
-const Tensor& unchanged(const char* step, const std::string& what, const Node::Saved& saved) {
+bool is_unchanged(const Node::Saved& saved) {
+  return saved.value.impl().storage->version() == saved.version;
+}
+
+[[noreturn]] void throw_changed(const char* step, const std::string& what,
+                                const Node::Saved& saved) {
   const Storage& storage = *saved.value.impl().storage;
-  if (storage.version() != saved.version) {
-    throw AutogradError(
-        text(step, " backward: its saved ", what, " was changed in place"),
-        {.got = text(saved.value.shape(), ", saved at version ", saved.version, ", now version ",
-                     storage.version(), ", changed by ", storage.changed_by()),
-         .hint = "change a clone(), or change it after backward()"});
-  }
-  return saved.value;
+  throw AutogradError(
+      text(step, " backward: its saved ", what, " was changed in place"),
+      {.got = text(saved.value.shape(), ", saved at version ", saved.version, ", now version ",
+                   storage.version(), ", changed by ", storage.changed_by()),
+       .hint = "change a clone(), or change it after backward()"});
 }
 
 }  // namespace
@@ -186,7 +188,8 @@ Tensor Vjp::input(Index i) const {
                              ", which the step did not save"),
                         {.hint = "name it in the Saves that record() is given"});
   }
-  return unchanged(step_.name(), text("input ", i), saved);
+  if (!is_unchanged(saved)) throw_changed(step_.name(), text("input ", i), saved);
+  return saved.value;
 }
 
 Tensor Vjp::output() const {
@@ -196,9 +199,9 @@ Tensor Vjp::output() const {
         text(step_.name(), " backward: its rule asks for the output, which the step did not save"),
         {.hint = "name it in the Saves that record() is given"});
   }
-  const Tensor& value = unchanged(step_.name(), "output", saved);
-  if (!grad_enabled()) return value;
-  Tensor on_tape = value.detach();
+  if (!is_unchanged(saved)) throw_changed(step_.name(), "output", saved);
+  if (!grad_enabled()) return saved.value;
+  Tensor on_tape = saved.value.detach();
   on_tape.impl().node = const_cast<Node*>(&step_);
   return on_tape;
 }

@@ -42,7 +42,7 @@ constexpr Saves operator|(Saves a, Saves b) {
 
 class Vjp;
 
-class Node : public RefCounted {
+class Node : public RefCounted, public InBlocks {
  public:
   /// A value kept for the rule, and the version it had then.
   struct Saved {

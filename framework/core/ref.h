@@ -5,18 +5,43 @@
 #include <cstdint>
 #include <utility>
 
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
+
 namespace gradus {
 
-/// Base of objects held by Ref. Counting is atomic: handles may be copied on any thread.
+/// True while the process has had one thread only, where that can be known.
+inline bool is_single_threaded() noexcept {
+#if __has_include(<sys/single_threaded.h>)
+  return __libc_single_threaded;
+#else
+  return false;
+#endif
+}
+
+/// Base of objects held by Ref. Handles may be copied on any thread; the count is changed by an
+/// atomic operation, which costs several plain ones, only where there is a second thread.
 class RefCounted {
  public:
   RefCounted() = default;
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
 
-  void add_ref() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void add_ref() const noexcept {
+    if (is_single_threaded()) {
+      count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    } else {
+      count_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
   /// True when the caller gave up the last reference and must destroy the object.
-  bool drop_ref() const noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  bool drop_ref() const noexcept {
+    if (!is_single_threaded()) return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    const std::uint32_t left = count_.load(std::memory_order_relaxed) - 1;
+    count_.store(left, std::memory_order_relaxed);
+    return left == 0;
+  }
   std::uint32_t ref_count() const noexcept { return count_.load(std::memory_order_acquire); }
 
  private:

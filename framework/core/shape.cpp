@@ -39,14 +39,15 @@ void IndexList::erase(Index position) {
 Index element_count(const Shape& shape) {
   constexpr Index limit = std::numeric_limits<Index>::max() / 8;
   Index count = 1;  // of the shape with every 0 taken as 1, so that strides cannot overflow either
+  bool is_empty = false;
   for (const Index size : shape) {
     if (size < 0) throw ShapeError(text("shape: negative size ", size, " in ", shape));
-    if (size > 0 && count > limit / size) {
+    is_empty = is_empty || size == 0;
+    if (size > 1 && (__builtin_mul_overflow(count, size, &count) || count > limit)) {
       throw ShapeError(text("shape: ", shape, " has too many elements"));
     }
-    count *= std::max<Index>(size, 1);
   }
-  return shape.contains(0) ? 0 : count;
+  return is_empty ? 0 : count;
 }
 
 IndexList unravel_index(Index position, const Shape& shape) {

@@ -41,7 +41,9 @@ class IndexList {
   void erase(Index position);
 
   friend bool operator==(const IndexList& a, const IndexList& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    bool equal = a.size_ == b.size_;
+    for (Index i = 0; equal && i < a.size_; ++i) equal = a[i] == b[i];
+    return equal;
   }
 
  private:

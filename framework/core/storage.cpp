@@ -1,20 +1,24 @@
 #include "framework/core/storage.h"
 
-#include <algorithm>
+#include <limits>
 #include <new>
 
+#include "framework/core/memory.h"
+
 namespace gradus {
-namespace {
 
-constexpr std::align_val_t kAlignment{64};
+Ref<Storage> Storage::make(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() - sizeof(Storage)) throw std::bad_alloc();
+  auto* block = static_cast<std::byte*>(allocate_block(sizeof(Storage) + bytes));
+  return new (block) Storage(block + sizeof(Storage), bytes);
+}
 
-}  // namespace
-
-Storage::Storage(std::size_t bytes)
-    : data_(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), kAlignment))),
-      bytes_(bytes) {}
-
-Storage::~Storage() { ::operator delete(data_, kAlignment); }
+void release(Storage* storage) noexcept {
+  if (!storage->drop_ref()) return;
+  const std::size_t bytes = sizeof(Storage) + storage->bytes();
+  storage->~Storage();
+  free_block(storage, bytes);
+}
 
 void Storage::mark_changed(const char* op) noexcept {
   changed_by_.store(op, std::memory_order_release);

@@ -10,11 +10,14 @@
 
 namespace gradus {
 
-class Storage : public RefCounted {
+class Storage;
+void retain(Storage* storage) noexcept;
+void release(Storage* storage) noexcept;
+
+class alignas(64) Storage : public RefCounted {
  public:
   /// 64-byte aligned, uninitialised. Throws std::bad_alloc.
-  explicit Storage(std::size_t bytes);
-  ~Storage();
+  static Ref<Storage> make(std::size_t bytes);
 
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
@@ -26,15 +29,15 @@ class Storage : public RefCounted {
   void mark_changed(const char* op) noexcept;
 
  private:
-  std::byte* data_;
+  friend void release(Storage* storage) noexcept;
+  Storage(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
+
+  std::byte* data_;  // right behind this object, in one block with it
   std::size_t bytes_;
   std::atomic<std::uint32_t> version_{0};
   std::atomic<const char*> changed_by_{""};
 };
 
 inline void retain(Storage* storage) noexcept { storage->add_ref(); }
-inline void release(Storage* storage) noexcept {
-  if (storage->drop_ref()) delete storage;
-}
 
 }  // namespace gradus

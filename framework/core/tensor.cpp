@@ -60,18 +60,15 @@ NestedNumbers::NestedNumbers(std::initializer_list<NestedNumbers> items) {
 
 Tensor::Tensor(const Shape& shape, DType dtype) : impl_(new TensorImpl) {
   impl_->numel = element_count(shape);
-  impl_->storage = new Storage(static_cast<std::size_t>(impl_->numel) * item_size(dtype));
+  impl_->storage = Storage::make(static_cast<std::size_t>(impl_->numel) * item_size(dtype));
   impl_->shape = shape;
   impl_->strides = contiguous_strides(shape);
   impl_->dtype = dtype;
 }
 
-TensorImpl& Tensor::impl() const {
-  if (!impl_) {
-    throw ValueError("tensor: this tensor is undefined",
-                     {.hint = "Tensor() holds nothing; zeros(shape) makes one with numbers"});
-  }
-  return *impl_;
+void Tensor::throw_undefined() {
+  throw ValueError("tensor: this tensor is undefined",
+                   {.hint = "Tensor() holds nothing; zeros(shape) makes one with numbers"});
 }
 
 Index Tensor::size(Index axis) const {
@@ -128,7 +125,8 @@ Tensor Tensor::alias(const Shape& shape, const Strides& strides, Index offset) c
   view->shape = shape;
   view->strides = strides;
   view->numel = element_count(shape);
-  view->offset = view->numel == 0 ? 0 : offset;  // an empty tensor lies nowhere: no address overflows
+  view->offset =
+      view->numel == 0 ? 0 : offset;  // an empty tensor lies nowhere: no address overflows
   view->dtype = dtype();
   view->contiguous = is_row_major(shape, strides);
   return Tensor(std::move(view));

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "framework/core/dtype.h"
+#include "framework/core/memory.h"
 #include "framework/core/ref.h"
 #include "framework/core/shape.h"
 #include "framework/core/storage.h"
@@ -55,7 +56,7 @@ class HookHandle {
 };
 
 /// What a tensor handle points to.
-struct TensorImpl : RefCounted {
+struct TensorImpl : RefCounted, InBlocks {
   Ref<Storage> storage;
   Index offset = 0;  ///< of the first element, in elements
   Shape shape;
@@ -225,7 +226,10 @@ class Tensor {
   Tensor& masked_fill_(const Tensor& mask, double value);
 
   // ---- for those who write ops ----
-  TensorImpl& impl() const;
+  TensorImpl& impl() const {
+    if (!impl_) throw_undefined();
+    return *impl_;
+  }
   void* raw() const { return impl().storage->data() + impl().offset * itemsize(); }
   Index itemsize() const { return static_cast<Index>(item_size(impl().dtype)); }
   void mark_changed(const char* op) const { impl().storage->mark_changed(op); }
@@ -233,6 +237,7 @@ class Tensor {
   Tensor alias(const Shape& shape, const Strides& strides, Index offset) const;
 
  private:
+  [[noreturn]] static void throw_undefined();
   void check_dtype(DType wanted) const;
   Ref<TensorImpl> impl_;
 };

@@ -12,7 +12,7 @@ using namespace gradus;
 
 TEST_CASE("storage: aligned memory, also of no bytes") {
   for (const std::size_t bytes : {0U, 1U, 63U, 4096U}) {
-    const Ref<Storage> storage(new Storage(bytes));
+    const Ref<Storage> storage(Storage::make(bytes));
     CHECK(storage->bytes() == bytes);
     CHECK(storage->data() != nullptr);
     CHECK(reinterpret_cast<std::uintptr_t>(storage->data()) % 64 == 0);
@@ -20,7 +20,7 @@ TEST_CASE("storage: aligned memory, also of no bytes") {
 }
 
 TEST_CASE("storage: counts changes and remembers the last") {
-  const Ref<Storage> storage(new Storage(8));
+  const Ref<Storage> storage(Storage::make(8));
   CHECK(storage->version() == 0);
   CHECK(std::string(storage->changed_by()).empty());
   storage->mark_changed("fill_");
@@ -30,7 +30,7 @@ TEST_CASE("storage: counts changes and remembers the last") {
 }
 
 TEST_CASE("ref: counts its handles") {
-  Ref<Storage> a(new Storage(8));
+  Ref<Storage> a(Storage::make(8));
   CHECK(a->ref_count() == 1);
   Ref<Storage> b = a;
   CHECK(a->ref_count() == 2);
@@ -47,7 +47,7 @@ TEST_CASE("ref: counts its handles") {
 }
 
 TEST_CASE("ref: handles may be copied on any thread") {
-  const Ref<Storage> shared(new Storage(8));
+  const Ref<Storage> shared(Storage::make(8));
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&shared] {
