@@ -107,14 +107,15 @@ void Node::connect(const Tensor& output, std::span<const Tensor> inputs, std::sp
   inputs_ = places;
   const unsigned wanted = static_cast<unsigned>(saves);  // bit 0: the output; bit i + 1: input i
   for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool kept = wanted & (2U << std::min<std::size_t>(i, 30));
+    places[i].saved.kept = kept;
+    if (!inputs[i].defined()) continue;
     const TensorImpl& input = inputs[i].impl();
     places[i].node = input.node;
-    if (wanted & (2U << std::min<std::size_t>(i, 30))) {
-      places[i].saved = {inputs[i], input.storage->version()};
-    }
+    if (kept) places[i].saved = {inputs[i], input.storage->version(), true};
   }
   // The output is kept without its place on the tape, which is this step: no cycle.
-  if (wanted & 1U) output_ = {output.detach(), output.impl().storage->version()};
+  if (wanted & 1U) output_ = {output.detach(), output.impl().storage->version(), true};
   if (TapeTrace::is_active()) {
     path_ = current_path();
     value_ = output.detach();
@@ -183,18 +184,19 @@ const Node::Input& Vjp::input_at(Index i) const {
 
 Tensor Vjp::input(Index i) const {
   const Node::Saved& saved = input_at(i).saved;
-  if (!saved.value.defined()) {
+  if (!saved.kept) {
     throw AutogradError(text(step_.name(), " backward: its rule asks for input ", i,
                              ", which the step did not save"),
                         {.hint = "name it in the Saves that record() is given"});
   }
+  if (!saved.value.defined()) return {};
   if (!is_unchanged(saved)) throw_changed(step_.name(), text("input ", i), saved);
   return saved.value;
 }
 
 Tensor Vjp::output() const {
   const Node::Saved& saved = step_.output_;
-  if (!saved.value.defined()) {
+  if (!saved.kept) {
     throw AutogradError(
         text(step_.name(), " backward: its rule asks for the output, which the step did not save"),
         {.hint = "name it in the Saves that record() is given"});
@@ -215,8 +217,9 @@ void check_count(const char* name, std::size_t gradients, std::size_t inputs) {
 }
 
 bool must_record(std::span<const Tensor> inputs) {
-  return grad_enabled() && std::any_of(inputs.begin(), inputs.end(),
-                                       [](const Tensor& input) { return input.requires_grad(); });
+  return grad_enabled() && std::any_of(inputs.begin(), inputs.end(), [](const Tensor& input) {
+           return input.defined() && input.requires_grad();
+         });
 }
 
 void check_finite(const char* name, const Tensor& output, std::span<const Tensor> inputs) {
@@ -225,7 +228,7 @@ void check_finite(const char* name, const Tensor& output, std::span<const Tensor
   NotFinite before = NotFinite::none;
   for (const Tensor& input : inputs) {
     before = std::max(before, worst_of(input).kind);
-    operands += text(operands.empty() ? "" : ", ", input.shape());
+    if (input.defined()) operands += text(operands.empty() ? "" : ", ", input.shape());
   }
   report_not_finite(text(name, ": its result"), output, before, current_path(),
                     text("inputs ", operands));

@@ -48,6 +48,7 @@ class Node : public RefCounted, public InBlocks {
   struct Saved {
     Tensor value;
     std::uint32_t version = 0;
+    bool kept = false;
   };
   struct Input {
     Ref<Node> node;  ///< null when this input wants no gradient
@@ -120,7 +121,8 @@ class Vjp {
 
   /// dL/d(output); same shape and dtype as the output.
   const Tensor& grad() const { return gradient_; }
-  /// The saved input i. Throws AutogradError when it was changed in place since.
+  /// The saved input i; undefined where the op was given none. Throws AutogradError when it was
+  /// changed in place since.
   Tensor input(Index i) const;
   /// The saved output. Throws AutogradError when it was changed in place since.
   Tensor output() const;
@@ -137,7 +139,7 @@ class Vjp {
 
 /// Gradients of all inputs at once, for rules that compute them together; an undefined tensor
 /// stands for none.
-using Gradients = std::vector<Tensor>;
+using Gradients = std::vector<Tensor, BlockAllocator<Tensor>>;
 
 namespace detail {
 
@@ -189,6 +191,7 @@ class Step final : public Node {
 /// Puts `output`, just computed from `inputs`, on the tape, when grad_enabled() and an input
 /// requires a gradient, and returns it. `name` must live for ever. Give one rule per differentiable
 /// input, in order (inputs beyond them get no gradient), or a single rule that returns Gradients.
+/// An optional input may be undefined.
 /// A rule may capture numbers and shapes, and tensors that no input wants a derivative through.
 template <std::size_t N, class... Rules>
 Tensor record(const char* name, Tensor output, const Tensor (&inputs)[N], Saves saves,
@@ -209,7 +212,7 @@ Tensor record(const char* name, Tensor output, const std::vector<Tensor>& inputs
               Rule rule) {
   detail::check_finite(name, output, inputs);
   if (detail::must_record(inputs)) {
-    using Places = std::vector<Node::Input>;
+    using Places = std::vector<Node::Input, BlockAllocator<Node::Input>>;
     detail::attach(
         output, new detail::Step<Places, Rule>(name, output, inputs, Places(inputs.size()), saves,
                                                std::move(rule)));

@@ -20,6 +20,7 @@ enum class Unary {
   softplus,
   relu,
   erf,
+  gelu,
   negate,
   abs,
   sign,
@@ -28,7 +29,7 @@ enum class Unary {
   sin,
   cos
 };
-enum class Binary { add, subtract, multiply, divide, power, maximum, minimum };
+enum class Binary { add, subtract, multiply, divide, power, maximum, minimum, gelu_backward };
 enum class Compare { equal, not_equal, less, less_equal, greater, greater_equal };
 enum class Reduce { sum, mean };
 enum class Extreme { largest, smallest };
@@ -51,6 +52,19 @@ struct AxisSplit {
   Index outer;
   Index size;
   Index inner;
+};
+
+/// The mean of a row, less its first element, and 1 / sqrt(variance + eps).
+struct RowMoments {
+  double mean_from_first;
+  double rstd;
+};
+
+/// Rows to normalise, or normalised before.
+struct NormRows {
+  Index count;
+  Index size;
+  RowMoments* moments;
 };
 
 /// A stack of matrices; strides in elements, one of row and column being 1.
@@ -118,12 +132,21 @@ struct Table {
   /// out = y * (g - sum(g * y)), y being the softmax.
   void (*softmax_backward)(DType dtype, AxisSplit split, void* out, const void* g, const void* y);
   void (*log_softmax)(DType dtype, AxisSplit split, void* out, const void* x);
-  /// out = (x - mean) / sqrt(variance + eps) over rows of `size`; rstd holds 1 / sqrt(...) per row.
-  void (*normalize)(DType dtype, Index rows, Index size, double eps, void* out, void* rstd,
-                    const void* x);
-  /// dx = rstd * (g - mean(g) - xhat * mean(g * xhat)) per row.
-  void (*normalize_backward)(DType dtype, Index rows, Index size, void* dx, const void* g,
-                             const void* xhat, const void* rstd);
+  /// loss = -log_softmax(x)[label] for every slice, of labels already checked; 0 for the label
+  /// `ignored`.
+  void (*cross_entropy)(DType dtype, AxisSplit split, Index ignored, void* loss, const void* x,
+                        const Index* labels);
+  /// dx = g (softmax(x) - 1 at the label) for every slice; 0 for the label `ignored`.
+  void (*cross_entropy_backward)(DType dtype, AxisSplit split, Index ignored, void* dx,
+                                 const void* g, const void* x, const Index* labels);
+  /// out = xhat * weight + bias with xhat = (x - mean) * rstd, per row; sets the rows' moments.
+  /// weight and bias may be null.
+  void (*layer_norm)(DType dtype, NormRows rows, double eps, void* out, const void* x,
+                     const void* weight, const void* bias);
+  /// dx, and for each block of `block` rows the sums dweight, of g * xhat, and dbias, of g. Any of
+  /// the three may be null.
+  void (*layer_norm_backward)(DType dtype, NormRows rows, Index block, void* dx, void* dweight,
+                              void* dbias, const void* g, const void* x, const void* weight);
 
   // ---- by index: row-major arrays, indices already checked ----
   /// out[o, j, i] = x[o, index[o, j, i], i]; split describes x, `picked` the middle axis of out.

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <vector>
 
+#include "framework/autograd/composed_internal.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/creation.h"
 #include "framework/ops/indexing.h"
+#include "framework/ops/launch.h"
 #include "framework/ops/masking.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/softmax.h"
@@ -33,6 +36,10 @@ void check_input(const char* op, const Tensor& input, const Tensor& weight) {
   }
 }
 
+std::span<const Index> labels_of(const Tensor& packed) {
+  return {packed.data<Index>(), static_cast<std::size_t>(packed.numel())};
+}
+
 void check_targets(const char* op, const Tensor& input, const Tensor& target, Index ignore_index) {
   check_dtype(op, "target", target, int64);
   Shape wanted = input.shape();
@@ -43,7 +50,8 @@ void check_targets(const char* op, const Tensor& input, const Tensor& target, In
                       .need = "input (N, C), (C) or (N, C, d...), target without the axis C"});
   }
   const Index classes = input.shape()[class_axis_of(input)];
-  const std::vector<Index> labels = target.to_vector<Index>();
+  const Tensor packed = launch::packed(target);
+  const std::span labels = labels_of(packed);
   const auto is_outside = [&](Index label) {
     return label != ignore_index && (label < 0 || label >= classes);
   };
@@ -55,6 +63,12 @@ void check_targets(const char* op, const Tensor& input, const Tensor& target, In
                    ", first at ", unravel_index(first - labels.begin(), target.shape()), ", ",
                    std::count_if(first, labels.end(), is_outside), " of ", labels.size(),
                    " outside; ignore_index ", ignore_index)});
+}
+
+Index count_except(const Tensor& target, Index label) {
+  const Tensor packed = launch::packed(target);
+  const std::span labels = labels_of(packed);
+  return std::ssize(labels) - std::count(labels.begin(), labels.end(), label);
 }
 
 Tensor reduced(const Tensor& loss, Reduction reduction) {
@@ -101,6 +115,38 @@ Tensor reduced_by_weight(const Tensor& loss, const Tensor& weight, Reduction red
   return reduced(loss, reduction);
 }
 
+/// The losses of items by their classes alone: no weights, no smoothing.
+Tensor composed_class_losses(const Tensor& input, const Tensor& target, Index ignore_index) {
+  const Labels labels(input, target, {}, ignore_index);
+  const Tensor counted = masked_fill(input, labels.ignored.unsqueeze(class_axis_of(input)), 0.0);
+  const Tensor log_probability = log_softmax(counted, class_axis_of(input));
+  return masked_fill(-picked(log_probability, labels.target), labels.ignored, 0.0);
+}
+
+Tensor class_losses_backward(const Vjp& v, Index ignore_index) {
+  const Tensor input = launch::packed(v.input(0));
+  const Tensor dx = empty_like(input);
+  kernels::table().cross_entropy_backward(
+      input.dtype(), launch::split_at(input.shape(), class_axis_of(input)), ignore_index, dx.raw(),
+      launch::packed(v.grad()).raw(), input.raw(), launch::packed(v.input(1)).data<Index>());
+  return dx;
+}
+
+// loss = log(sum(exp(x))) - x[label];  dx = g (softmax(x) - 1 at the label)
+Tensor class_losses(const Tensor& input, const Tensor& target, Index ignore_index) {
+  const Tensor loss = empty(target.shape(), input.dtype());
+  kernels::table().cross_entropy(
+      input.dtype(), launch::split_at(input.shape(), class_axis_of(input)), ignore_index,
+      loss.raw(), launch::packed(input).raw(), launch::packed(target).data<Index>());
+  return record("cross_entropy", loss, {input, target}, Saves::inputs,
+                [ignore_index](const Vjp& v) -> Gradients {
+                  if (!grad_enabled()) return {class_losses_backward(v, ignore_index), Tensor()};
+                  return composed_gradients(v, [&](const std::vector<Tensor>& inputs) {
+                    return composed_class_losses(inputs[0], inputs[1], ignore_index);
+                  });
+                });
+}
+
 // The target's distribution q, smoothed:  sum over the classes of -q log p
 Tensor soft_cross_entropy(const Tensor& input, const Tensor& target,
                           const CrossEntropyOptions& options) {
@@ -142,6 +188,11 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
     return soft_cross_entropy(input, target, options);
   }
   check_targets("cross_entropy", input, target, options.ignore_index);
+  if (share == 0 && !options.weight.defined()) {
+    const Tensor loss = class_losses(input, target, options.ignore_index);
+    if (options.reduction != Reduction::mean) return reduced(loss, options.reduction);
+    return sum(loss) / static_cast<double>(count_except(target, options.ignore_index));
+  }
   const Labels labels(input, target, options.weight, options.ignore_index);
   const Index axis = class_axis_of(input);
   // The numbers of an ignored item, NaN perhaps, must not come back in its gradient.

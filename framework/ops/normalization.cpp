@@ -1,6 +1,6 @@
 #include "framework/ops/normalization.h"
 
-#include "framework/autograd/node.h"
+#include "framework/autograd/composed_internal.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/creation.h"
 #include "framework/ops/launch.h"
@@ -10,62 +10,64 @@
 namespace gradus {
 namespace {
 
-Tensor normalize(const Tensor& x, double eps);
+constexpr Index kBlock = 16384;  // numbers whose gradients are summed in one go
 
-Tensor row_mean(const Tensor& x) { return mean(x, {-1}, true); }
+/// x (..., normalized_shape) as rows, and what the kernels need to know of them again.
+struct Rows {
+  Index count;
+  Index size;
+  Tensor moments;  // (count, 2) float64
 
-/// 1 / sqrt(variance + eps) of each row, by ops: what the rule below differentiates.
-Tensor reciprocal_deviation(const Tensor& x, double eps) {
-  const Tensor centred = x - row_mean(x);
-  return 1.0 / sqrt(row_mean(centred * centred) + eps);
+  Rows(const Tensor& x, const Shape& normalized_shape)
+      : count(1), size(element_count(normalized_shape)) {
+    for (Index i = 0; i < x.dim() - normalized_shape.size(); ++i) count *= x.shape()[i];
+    if (size == 0) count = 0;
+    moments = empty({count, 2}, float64);
+  }
+
+  kernels::NormRows for_kernel() const {
+    return {count, size, static_cast<kernels::RowMoments*>(moments.raw())};
+  }
+};
+
+const void* numbers_of(const Tensor& packed) { return packed.defined() ? packed.raw() : nullptr; }
+
+Tensor packed(const Tensor& x) { return x.defined() ? launch::packed(x) : x; }
+
+/// The same by other ops, which have derivatives of every order.
+Tensor composed_layer_norm(const std::vector<Tensor>& inputs, const Shape& normalized_shape,
+                           double eps) {
+  const Tensor& x = inputs[0];
+  Axes axes;
+  for (Index axis = -normalized_shape.size(); axis < 0; ++axis) axes.push_back(axis);
+  const Tensor centred = x - mean(x, axes, true);
+  Tensor y = centred / sqrt(mean(centred * centred, axes, true) + eps);
+  if (inputs[1].defined()) y = y * inputs[1];
+  if (inputs[2].defined()) y = y + inputs[2];
+  return y;
 }
 
-// With xhat = normalize(x), r = 1 / sqrt(var + eps), and row means <.>:
-//   B(g, x) = r (g - <g> - xhat <g xhat>),    the derivative of normalize
-// B is symmetric and linear in g, so its own derivative by g is B again, applied to u. By x:
-//   d(sum(u B)) / dx = -r^2 xhat (<u g> - <u> <g> - <u xhat> <g xhat>)
-//                      - r (<g xhat> B(u, x) + <u xhat> B(g, x))
-Tensor normalize_backward(const Tensor& gradient, const Tensor& x, const Tensor& xhat,
-                          const Tensor& rstd, double eps) {
-  const Tensor dx = empty_like(x);
-  const Index size = x.size(-1);
-  if (dx.numel() > 0) {
-    kernels::table().normalize_backward(x.dtype(), x.numel() / size, size, dx.raw(),
-                                        launch::packed(gradient).raw(), xhat.raw(), rstd.raw());
-  }
-  return record(
-      "normalize_backward", dx, {gradient, x}, Saves::inputs,
-      [xhat, rstd, eps](const Vjp& v) {
-        return normalize_backward(v.grad(), v.input(1), xhat, rstd, eps);
-      },
-      [xhat, rstd, eps](const Vjp& v) {
-        const Tensor u = v.grad();
-        const Tensor g = v.input(0);
-        const Tensor x0 = v.input(1);
-        const Tensor normal = normalize(x0, eps);
-        const Tensor r = reciprocal_deviation(x0, eps);
-        const Tensor ux = row_mean(u * normal);
-        const Tensor gx = row_mean(g * normal);
-        return -(r * r * normal) * (row_mean(u * g) - row_mean(u) * row_mean(g) - ux * gx) -
-               r * (gx * normalize_backward(u, x0, xhat, rstd, eps) +
-                    ux * normalize_backward(g, x0, xhat, rstd, eps));
-      });
-}
-
-/// (x - mean) / sqrt(variance + eps) over the last axis.
-Tensor normalize(const Tensor& x, double eps) {
-  const Tensor xhat = empty_like(x);
-  const Index size = x.size(-1);
-  const Index rows = x.numel() / std::max<Index>(size, 1);
-  const Tensor rstd = empty({rows}, x.dtype());
-  if (rows > 0) {
-    kernels::table().normalize(x.dtype(), rows, size, eps, xhat.raw(), rstd.raw(),
-                               launch::packed(x).raw());
-  }
-  // The rule is handed xhat and rstd as plain numbers: it is a function of g and x alone.
-  return record("normalize", xhat, {x}, Saves::input0 | Saves::output, [rstd, eps](const Vjp& v) {
-    return normalize_backward(v.grad(), v.input(0), v.output().detach(), rstd, eps);
-  });
+// With h = g weight and row means <.>:  dx = rstd (h - <h> - xhat <h xhat>);
+// dweight = sum over the rows of g xhat;  dbias = sum over the rows of g
+Gradients layer_norm_backward(const Vjp& v, const Rows& rows) {
+  const Tensor x = packed(v.input(0));
+  const Tensor weight = packed(v.input(1));
+  const Tensor g = packed(v.grad());
+  const Index block = std::max<Index>(kBlock / std::max<Index>(rows.size, 1), 1);
+  const Shape sums{(rows.count + block - 1) / block, rows.size};
+  const auto wanted = [&](Index input, const Shape& shape) {
+    return v.wants(input) ? empty(shape, x.dtype()) : Tensor();
+  };
+  const Tensor dx = wanted(0, x.shape());
+  const Tensor dweight = wanted(1, sums);
+  const Tensor dbias = wanted(2, sums);
+  const auto room = [](const Tensor& out) { return out.defined() ? out.raw() : nullptr; };
+  kernels::table().layer_norm_backward(x.dtype(), rows.for_kernel(), block, room(dx), room(dweight),
+                                       room(dbias), g.raw(), x.raw(), numbers_of(weight));
+  const auto total = [&](const Tensor& parts, Index input) {
+    return parts.defined() ? sum(parts, {0}).view(v.input(input).shape()) : parts;
+  };
+  return {dx, total(dweight, 1), total(dbias, 2)};
 }
 
 void check_affine(const char* op, const char* role, const Tensor& x, const Tensor& parameter,
@@ -97,14 +99,20 @@ Index axes_before(const char* op, const Tensor& x, const Shape& normalized_shape
 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps) {
-  const Index kept = axes_before("layer_norm", x, normalized_shape);
+  axes_before("layer_norm", x, normalized_shape);
   check_affine("layer_norm", "weight", x, weight, normalized_shape);
   check_affine("layer_norm", "bias", x, bias, normalized_shape);
-  const bool one_axis = normalized_shape.size() == 1;
-  Tensor y = one_axis ? normalize(x, eps) : normalize(x.flatten(kept, -1), eps).view(x.shape());
-  if (weight.defined()) y = y * weight;
-  if (bias.defined()) y = y + bias;
-  return y;
+  const Rows rows(x, normalized_shape);
+  const Tensor y = empty_like(x);
+  kernels::table().layer_norm(x.dtype(), rows.for_kernel(), eps, y.raw(), packed(x).raw(),
+                              numbers_of(packed(weight)), numbers_of(packed(bias)));
+  return record("layer_norm", y, {x, weight, bias}, Saves::inputs,
+                [rows, normalized_shape, eps](const Vjp& v) {
+                  if (!grad_enabled()) return layer_norm_backward(v, rows);
+                  return composed_gradients(v, [&](const std::vector<Tensor>& inputs) {
+                    return composed_layer_norm(inputs, normalized_shape, eps);
+                  });
+                });
 }
 
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, double eps) {

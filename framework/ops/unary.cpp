@@ -173,9 +173,31 @@ Tensor softplus(const Tensor& x, double beta) {
                 [](const Vjp& v) { return v.grad() * sigmoid(v.input(0)); });
 }
 
+namespace {
+
+// With P the distribution of a standard normal variable and p its density: y = x P(x) has the slope
+// P(x) + x p(x), and that has the slope (2 - x^2) p(x).
+Tensor gelu_backward(const Tensor& gradient, const Tensor& x) {
+  return record(
+      "gelu_backward", launch::binary(launch::Binary::gelu_backward, gradient, x), {gradient, x},
+      Saves::inputs, [](const Vjp& v) { return gelu_backward(v.grad(), v.input(1)); },
+      [](const Vjp& v) {
+        const Tensor square = v.input(1) * v.input(1);
+        const Tensor density =
+            exp(square * -0.5) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+        return v.grad() * v.input(0) * (2.0 - square) * density;
+      });
+}
+
+}  // namespace
+
+// y = x P(x);  dx = g (P(x) + x p(x))
 Tensor gelu(const Tensor& x, GeluForm form) {
   check_floating("gelu", x);
-  if (form == GeluForm::exact) return x * (erf(x * (1.0 / std::numbers::sqrt2)) + 1.0) * 0.5;
+  if (form == GeluForm::exact) {
+    return record("gelu", launch::unary(Unary::gelu, x), {x}, Saves::input0,
+                  [](const Vjp& v) { return gelu_backward(v.grad(), v.input(0)); });
+  }
   constexpr double kSqrtTwoOverPi = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
   return x * (tanh((x + x * x * x * 0.044715) * kSqrtTwoOverPi) + 1.0) * 0.5;
 }

@@ -477,8 +477,14 @@ std::vector<OpRow> rows() {
       {0, 5, 4});
 
   // ---- normalisation ----
-  row("normalize", "", [](const Inputs& in) { return layer_norm(in[0], {4}); }, {x234}, none,
-      {0, 3, 4});
+  row("layer_norm", "without weight and bias",
+      [](const Inputs& in) { return layer_norm(in[0], {4}); }, {x234}, none, {0, 3, 4});
+  row("layer_norm", "without bias", [](const Inputs& in) { return layer_norm(in[0], {4}, in[1]); },
+      {x234, {{4}}}, {{0, 3, 4}, {4}}, {0, 3, 4})
+      .expandable = false;
+  row("layer_norm", "without weight",
+      [](const Inputs& in) { return layer_norm(in[0], {4}, {}, in[1]); }, {x234, {{4}}},
+      {{0, 3, 4}, {4}}, {0, 3, 4});
   row("layer_norm", "", [](const Inputs& in) { return layer_norm(in[0], {4}, in[1], in[2]); },
       {x234, {{4}}, {{4}}}, {{0, 3, 4}, {4}, {4}}, {0, 3, 4})
       .expandable = false;  // weight and bias of one number each

@@ -42,43 +42,50 @@ void for_each_row(Loop loop, const Index* const (&strides)[N], Row row) {
   });
 }
 
+/// o = f(a), a row of it. Flat: a call in the loop would keep it from becoming vector code.
+template <class Out, class In, class F>
+[[gnu::flatten]] void map_row(Index begin, Index end, Out* o, Index so, const In* a, Index sa,
+                              F f) {
+  if (so == 1 && sa == 1) {
+    for (Index i = begin; i < end; ++i) o[i] = f(a[i]);
+  } else {
+    for (Index i = begin; i < end; ++i) o[i * so] = f(a[i * sa]);
+  }
+}
+
 template <class Out, class In, class F>
 void map(Loop loop, Operand out, Operand x, F f) {
   const Index* const strides[] = {out.strides, x.strides};
   for_each_row(loop, strides, [&](Index begin, Index end, const Index* start, const Index* step) {
-    Out* o = static_cast<Out*>(out.data) + start[0];
-    const In* a = static_cast<const In*>(x.data) + start[1];
-    const Index so = step[0];
-    const Index sa = step[1];
-    if (so == 1 && sa == 1) {
-      for (Index i = begin; i < end; ++i) o[i] = f(a[i]);
-    } else {
-      for (Index i = begin; i < end; ++i) o[i * so] = f(a[i * sa]);
-    }
+    map_row(begin, end, static_cast<Out*>(out.data) + start[0], step[0],
+            static_cast<const In*>(x.data) + start[1], step[1], f);
   });
+}
+
+/// o = f(a, b), a row of it.
+template <class Out, class In, class F>
+[[gnu::flatten]] void zip_row(Index begin, Index end, Out* o, Index so, const In* a, Index sa,
+                              const In* b, Index sb, F f) {
+  if (so == 1 && sa == 1 && sb == 1) {
+    for (Index i = begin; i < end; ++i) o[i] = f(a[i], b[i]);
+  } else if (so == 1 && sa == 1 && sb == 0) {
+    const In all = *b;
+    for (Index i = begin; i < end; ++i) o[i] = f(a[i], all);
+  } else if (so == 1 && sa == 0 && sb == 1) {
+    const In all = *a;
+    for (Index i = begin; i < end; ++i) o[i] = f(all, b[i]);
+  } else {
+    for (Index i = begin; i < end; ++i) o[i * so] = f(a[i * sa], b[i * sb]);
+  }
 }
 
 template <class Out, class In, class F>
 void zip(Loop loop, Operand out, Operand x, Operand y, F f) {
   const Index* const strides[] = {out.strides, x.strides, y.strides};
   for_each_row(loop, strides, [&](Index begin, Index end, const Index* start, const Index* step) {
-    Out* o = static_cast<Out*>(out.data) + start[0];
-    const In* a = static_cast<const In*>(x.data) + start[1];
-    const In* b = static_cast<const In*>(y.data) + start[2];
-    const Index so = step[0];
-    const Index sa = step[1];
-    const Index sb = step[2];
-    if (so == 1 && sa == 1 && sb == 1) {
-      for (Index i = begin; i < end; ++i) o[i] = f(a[i], b[i]);
-    } else if (so == 1 && sa == 1 && sb == 0) {
-      const In all = *b;
-      for (Index i = begin; i < end; ++i) o[i] = f(a[i], all);
-    } else if (so == 1 && sa == 0 && sb == 1) {
-      const In all = *a;
-      for (Index i = begin; i < end; ++i) o[i] = f(all, b[i]);
-    } else {
-      for (Index i = begin; i < end; ++i) o[i * so] = f(a[i * sa], b[i * sb]);
-    }
+    zip_row(begin, end, static_cast<Out*>(out.data) + start[0], step[0],
+            static_cast<const In*>(x.data) + start[1], step[1],
+            static_cast<const In*>(y.data) + start[2], step[2], f);
   });
 }
 
@@ -97,6 +104,8 @@ void unary_of(Unary op, Loop loop, Operand out, Operand x) {
       });
     case Unary::relu: return map<T, T>(loop, out, x, [](T v) { return v < 0 ? T{0} : v; });
     case Unary::erf: return map<T, T>(loop, out, x, [](T v) { return vector_math::erf(v); });
+    case Unary::gelu:
+      return map<T, T>(loop, out, x, [](T v) { return v * vector_math::normal_below(v); });
     case Unary::negate: return map<T, T>(loop, out, x, [](T v) { return -v; });
     case Unary::abs: return map<T, T>(loop, out, x, [](T v) { return std::fabs(v); });
     case Unary::sign:
@@ -140,6 +149,10 @@ void binary_of(Binary op, Loop loop, Operand out, Operand a, Operand b) {
     case Binary::multiply: return zip<T, T>(loop, out, a, b, [](T x, T y) { return x * y; });
     case Binary::divide: return zip<T, T>(loop, out, a, b, [](T x, T y) { return x / y; });
     case Binary::power: return zip<T, T>(loop, out, a, b, [](T x, T y) { return std::pow(x, y); });
+    case Binary::gelu_backward:
+      return zip<T, T>(loop, out, a, b, [](T g, T x) {
+        return g * (vector_math::normal_below(x) + x * vector_math::normal_density(x));
+      });
     case Binary::maximum:
       return zip<T, T>(loop, out, a, b, [](T x, T y) { return x > y || x != x ? x : y; });
     case Binary::minimum:
@@ -156,7 +169,8 @@ void binary_of_integers(Binary op, Loop loop, Operand out, Operand a, Operand b)
     case Binary::subtract: return zip<Index, Index>(loop, out, a, b, subtract);
     case Binary::multiply: return zip<Index, Index>(loop, out, a, b, multiply);
     case Binary::divide:
-    case Binary::power: return;  // for floating operands only
+    case Binary::power:
+    case Binary::gelu_backward: return;  // for floating operands only
     case Binary::maximum:
       return zip<Index, Index>(loop, out, a, b, [](Index x, Index y) { return x > y ? x : y; });
     case Binary::minimum:
@@ -215,7 +229,7 @@ Index to_integer(From value) {
 }
 
 template <class To, class From>
-To converted(From value) {
+[[gnu::always_inline]] inline To converted(From value) {
   if constexpr (std::is_same_v<To, bool>) {
     return value != From{0};
   } else if constexpr (std::is_same_v<To, Index> && std::is_floating_point_v<From>) {
@@ -227,7 +241,9 @@ To converted(From value) {
 
 void convert(DType to, DType from, Loop loop, Operand out, Operand x) {
   for_any(to, [&]<class To>(To*) {
-    for_any(from, [&]<class From>(From*) { map<To, From>(loop, out, x, converted<To, From>); });
+    for_any(from, [&]<class From>(From*) {
+      map<To, From>(loop, out, x, [](From value) { return converted<To>(value); });
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-// Normalisation of rows to mean 0 and variance 1, and its derivative.
+// Layer normalisation: rows brought to mean 0 and variance 1, and the derivative of that.
 #include <cmath>
 
 #include "framework/core/parallel.h"
@@ -7,50 +7,106 @@
 namespace gradus::kernels::GRADUS_ISA {
 namespace {
 
-// Two passes with sums in double, of distances from the first element: large numbers close together
-// keep their digits, and equal ones become 0.
+/// (x[i] - mean) / deviation, from differences to the first element: large numbers close together
+/// keep their digits, and equal ones become 0.
 template <class T>
-void normalize_row(Index size, double eps, T* out, T* rstd, const T* x) {
+class Normal {
+ public:
+  Normal(const T* x, const RowMoments& moments)
+      : x_(x), first_(x[0]), mean_(moments.mean_from_first), rstd_(moments.rstd) {}
+
+  T operator[](Index i) const {
+    return static_cast<T>(((static_cast<double>(x_[i]) - first_) - mean_) * rstd_);
+  }
+
+ private:
+  const T* x_;
+  double first_;
+  double mean_;
+  double rstd_;
+};
+
+// Two passes, with sums in double.
+template <class T>
+RowMoments moments_of(Index size, double eps, const T* x) {
   const double n = static_cast<double>(size);
   const auto from_first = [&](Index i) { return static_cast<double>(x[i]) - double{x[0]}; };
   const double mean = sum_over<double>(size, from_first) / n;
   const auto centred = [&](Index i) { return from_first(i) - mean; };
   const double variance =
       sum_over<double>(size, [&](Index i) { return centred(i) * centred(i); }) / n;
-  const double scale = 1 / std::sqrt(variance + eps);
-  for (Index i = 0; i < size; ++i) out[i] = static_cast<T>(centred(i) * scale);
-  *rstd = static_cast<T>(scale);
+  return {mean, 1 / std::sqrt(variance + eps)};
 }
 
-void normalize(DType dtype, Index rows, Index size, double eps, void* out, void* rstd,
-               const void* x) {
+template <class T>
+void layer_norm_row(Index size, double eps, RowMoments& moments, T* out, const T* x,
+                    const T* weight, const T* bias) {
+  moments = moments_of(size, eps, x);
+  const Normal<T> xhat(x, moments);
+  if (weight && bias) {
+    for (Index i = 0; i < size; ++i) out[i] = xhat[i] * weight[i] + bias[i];
+  } else {
+    for (Index i = 0; i < size; ++i) {
+      out[i] = (weight ? xhat[i] * weight[i] : xhat[i]) + (bias ? bias[i] : T{0});
+    }
+  }
+}
+
+void layer_norm(DType dtype, NormRows rows, double eps, void* out, const void* x,
+                const void* weight, const void* bias) {
   for_floating(dtype, [&]<class T>(T*) {
-    parallel_for(rows, at_least_one(kChunk / at_least_one(size)), [&](Index first, Index last) {
-      for (Index row = first; row < last; ++row) {
-        normalize_row(size, eps, static_cast<T*>(out) + row * size, static_cast<T*>(rstd) + row,
-                      static_cast<const T*>(x) + row * size);
+    const Index size = rows.size;
+    parallel_for(rows.count, at_least_one(kChunk / at_least_one(size)), [&](Index r, Index end) {
+      for (; r < end; ++r) {
+        layer_norm_row(size, eps, rows.moments[r], static_cast<T*>(out) + r * size,
+                       static_cast<const T*>(x) + r * size, static_cast<const T*>(weight),
+                       static_cast<const T*>(bias));
       }
     });
   });
 }
 
+/// dx = rstd (h - mean(h) - xhat mean(h xhat)), h being g * weight.
 template <class T>
-void normalize_backward_row(Index size, T* dx, const T* g, const T* xhat, T rstd) {
+void input_gradient(Index size, T rstd, const Normal<T>& xhat, T* dx, const T* g, const T* weight) {
   const double n = static_cast<double>(size);
-  const T mean_g = static_cast<T>(sum_over<double>(size, [&](Index i) { return g[i]; }) / n);
-  const T mean_gx =
-      static_cast<T>(sum_over<double>(size, [&](Index i) { return g[i] * xhat[i]; }) / n);
-  for (Index i = 0; i < size; ++i) dx[i] = rstd * (g[i] - mean_g - xhat[i] * mean_gx);
+  const auto h = [&](Index i) { return weight ? g[i] * weight[i] : g[i]; };
+  const T mean_h = static_cast<T>(sum_over<double>(size, h) / n);
+  const T mean_hx =
+      static_cast<T>(sum_over<double>(size, [&](Index i) { return h(i) * xhat[i]; }) / n);
+  for (Index i = 0; i < size; ++i) dx[i] = rstd * (h(i) - mean_h - xhat[i] * mean_hx);
 }
 
-void normalize_backward(DType dtype, Index rows, Index size, void* dx, const void* g,
-                        const void* xhat, const void* rstd) {
+/// The gradients of some rows: dx of each, and the sums dweight and dbias over them.
+template <class T>
+void layer_norm_backward_rows(NormRows rows, Index first, Index last, T* dx, T* dweight, T* dbias,
+                              const T* g, const T* x, const T* weight) {
+  const Index size = rows.size;
+  for (Index i = 0; dweight && i < size; ++i) dweight[i] = 0;
+  for (Index i = 0; dbias && i < size; ++i) dbias[i] = 0;
+  for (Index r = first; r < last; ++r) {
+    const T* g_row = g + r * size;
+    const Normal<T> xhat(x + r * size, rows.moments[r]);
+    if (dx) {
+      input_gradient(size, static_cast<T>(rows.moments[r].rstd), xhat, dx + r * size, g_row,
+                     weight);
+    }
+    for (Index i = 0; dweight && i < size; ++i) dweight[i] += g_row[i] * xhat[i];
+    for (Index i = 0; dbias && i < size; ++i) dbias[i] += g_row[i];
+  }
+}
+
+void layer_norm_backward(DType dtype, NormRows rows, Index block, void* dx, void* dweight,
+                         void* dbias, const void* g, const void* x, const void* weight) {
   for_floating(dtype, [&]<class T>(T*) {
-    parallel_for(rows, at_least_one(kChunk / at_least_one(size)), [&](Index first, Index last) {
-      for (Index row = first; row < last; ++row) {
-        normalize_backward_row(
-            size, static_cast<T*>(dx) + row * size, static_cast<const T*>(g) + row * size,
-            static_cast<const T*>(xhat) + row * size, static_cast<const T*>(rstd)[row]);
+    parallel_for(rows.count, block, [&](Index first, Index last) {
+      for (Index r = first; r < last; r += block) {
+        const Index sums = r / block * rows.size;
+        layer_norm_backward_rows(rows, r, r + block < last ? r + block : last, static_cast<T*>(dx),
+                                 dweight ? static_cast<T*>(dweight) + sums : nullptr,
+                                 dbias ? static_cast<T*>(dbias) + sums : nullptr,
+                                 static_cast<const T*>(g), static_cast<const T*>(x),
+                                 static_cast<const T*>(weight));
       }
     });
   });
@@ -59,8 +115,8 @@ void normalize_backward(DType dtype, Index rows, Index size, void* dx, const voi
 }  // namespace
 
 void fill_normalize(Table& table) {
-  table.normalize = normalize;
-  table.normalize_backward = normalize_backward;
+  table.layer_norm = layer_norm;
+  table.layer_norm_backward = layer_norm_backward;
 }
 
 }  // namespace gradus::kernels::GRADUS_ISA

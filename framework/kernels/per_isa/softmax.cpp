@@ -5,15 +5,21 @@
 namespace gradus::kernels::GRADUS_ISA {
 namespace {
 
-/// Calls slice(offset of its first element) for every slice along the axis, in parallel.
+/// Calls slice(its number, the offset of its first element) for every slice along the axis, in
+/// parallel.
 template <class Slice>
-void for_each_slice(AxisSplit split, Slice slice) {
+void for_each_numbered_slice(AxisSplit split, Slice slice) {
   parallel_for(split.outer * split.inner, at_least_one(kChunk / at_least_one(split.size)),
                [&](Index first, Index last) {
                  for (Index n = first; n < last; ++n) {
-                   slice(n / split.inner * split.size * split.inner + n % split.inner);
+                   slice(n, n / split.inner * split.size * split.inner + n % split.inner);
                  }
                });
+}
+
+template <class Slice>
+void for_each_slice(AxisSplit split, Slice slice) {
+  for_each_numbered_slice(split, [&](Index, Index start) { slice(start); });
 }
 
 template <class T>
@@ -69,12 +75,17 @@ void softmax_backward(DType dtype, AxisSplit split, void* out, const void* g, co
   });
 }
 
+/// log(sum(exp(x - top)))
+template <class T>
+T log_sum_below(T top, const T* x, Index size, Index step) {
+  return vector_math::log(static_cast<T>(
+      sum_over<T>(size, [&](Index i) { return vector_math::exp(x[i * step] - top); })));
+}
+
 template <class T>
 void log_softmax_slice(T* y, const T* x, Index size, Index step) {
   const T top = largest(x, size, step);
-  const double sum =
-      sum_over<T>(size, [&](Index i) { return vector_math::exp(x[i * step] - top); });
-  const T log_sum = vector_math::log(static_cast<T>(sum));
+  const T log_sum = log_sum_below(top, x, size, step);
   for (Index i = 0; i < size; ++i) y[i * step] = (x[i * step] - top) - log_sum;
 }
 
@@ -87,12 +98,46 @@ void log_softmax(DType dtype, AxisSplit split, void* out, const void* x) {
   });
 }
 
+void cross_entropy(DType dtype, AxisSplit split, Index ignored, void* loss, const void* x,
+                   const Index* labels) {
+  for_floating(dtype, [&]<class T>(T*) {
+    for_each_numbered_slice(split, [&](Index n, Index start) {
+      const T* scores = static_cast<const T*>(x) + start;
+      T& item = static_cast<T*>(loss)[n];
+      item = 0;
+      if (labels[n] == ignored) return;
+      const T top = largest(scores, split.size, split.inner);
+      item = log_sum_below(top, scores, split.size, split.inner) -
+             (scores[labels[n] * split.inner] - top);
+    });
+  });
+}
+
+void cross_entropy_backward(DType dtype, AxisSplit split, Index ignored, void* dx, const void* g,
+                            const void* x, const Index* labels) {
+  for_floating(dtype, [&]<class T>(T*) {
+    for_each_numbered_slice(split, [&](Index n, Index start) {
+      T* out = static_cast<T*>(dx) + start;
+      const Index step = split.inner;
+      const T gradient = static_cast<const T*>(g)[n];
+      const bool counts = labels[n] != ignored;
+      if (counts) {
+        softmax_slice(out, static_cast<const T*>(x) + start, split.size, step, false);
+        out[labels[n] * step] -= 1;
+      }
+      for (Index i = 0; i < split.size; ++i) out[i * step] = counts ? gradient * out[i * step] : 0;
+    });
+  });
+}
+
 }  // namespace
 
 void fill_softmax(Table& table) {
   table.softmax = softmax;
   table.softmax_backward = softmax_backward;
   table.log_softmax = log_softmax;
+  table.cross_entropy = cross_entropy;
+  table.cross_entropy_backward = cross_entropy_backward;
 }
 
 }  // namespace gradus::kernels::GRADUS_ISA

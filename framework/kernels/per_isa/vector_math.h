@@ -17,14 +17,22 @@ namespace vector_math {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
+/// condition ? a : b, by bits: a compiler that sees a choice may make a branch of it, and cannot
+/// turn the loop around it into vector code.
+[[gnu::always_inline]] inline float select(bool condition, float a, float b) {
+  const std::uint32_t chosen = 0U - static_cast<std::uint32_t>(condition);
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(a) & chosen) |
+                              (std::bit_cast<std::uint32_t>(b) & ~chosen));
+}
+
 /// 2^n for a whole n in -126..127.
-inline float power_of_two(std::int32_t n) {
+[[gnu::always_inline]] inline float power_of_two(std::int32_t n) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(n + 127) << 23);
 }
 
 // exp(x) = 2^n exp(r) with |r| <= ln(2)/2, and exp(r) by its Taylor series.
-inline float exp(float x) {
-  const float bounded = x < -104.0F ? -104.0F : (x > 89.0F ? 89.0F : x);
+[[gnu::always_inline]] inline float exp(float x) {
+  const float bounded = select(x < -104.0F, -104.0F, select(x > 89.0F, 89.0F, x));
   constexpr float kRound = 0x1.8p23F;  // adding and taking it away rounds to a whole number
   const float n = (bounded * 1.44269504F + kRound) - kRound;
   const float r = (bounded - n * 0.693359375F) - n * -2.12194440e-4F;
@@ -36,16 +44,16 @@ inline float exp(float x) {
   series = series * r + 0.5F;
   series = series * r + 1.0F;
   series = series * r + 1.0F;
-  const std::int32_t whole = static_cast<std::int32_t>(n == n ? n : 0.0F);
+  const std::int32_t whole = static_cast<std::int32_t>(select(n == n, n, 0.0F));
   const std::int32_t half = whole / 2;  // two steps reach the subnormal numbers
   return series * power_of_two(half) * power_of_two(whole - half);
 }
-inline double exp(double x) { return std::exp(x); }
+[[gnu::always_inline]] inline double exp(double x) { return std::exp(x); }
 
 // log(m 2^e) = e ln 2 + 2 artanh((m - 1) / (m + 1)) with m in sqrt(1/2)..sqrt(2).
-inline float log(float x) {
+[[gnu::always_inline]] inline float log(float x) {
   const bool tiny = x < 0x1p-126F;
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(tiny ? x * 0x1p24F : x);
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(select(tiny, x * 0x1p24F, x));
   const std::uint32_t shifted = bits - 0x3F3504F3U;  // the bits of sqrt(1/2)
   const std::int32_t exponent = static_cast<std::int32_t>(shifted) >> 23;
   const float m = std::bit_cast<float>((shifted & 0x007FFFFFU) + 0x3F3504F3U);
@@ -53,17 +61,17 @@ inline float log(float x) {
   const float square = s * s;
   const float series =
       2 * s + 2 * s * square * (1.0F / 3 + square * (0.2F + square * (1.0F / 7 + square / 9)));
-  const float e = static_cast<float>(exponent - (tiny ? 24 : 0));
+  const float e = static_cast<float>(exponent) - select(tiny, 24.0F, 0.0F);
   const float value = (series + e * -2.12194440e-4F) + e * 0.693359375F;
-  const float finite = x == 0 ? -kInfinity : (x < 0 ? kNaN : value);
-  return x < kInfinity ? finite : x;  // infinity and NaN are their own logarithms
+  const float finite = select(x == 0, -kInfinity, select(x < 0, kNaN, value));
+  return select(x < kInfinity, finite, x);  // infinity and NaN are their own logarithms
 }
-inline double log(double x) { return std::log(x); }
+[[gnu::always_inline]] inline double log(double x) { return std::log(x); }
 
-inline float sigmoid(float x) { return 1 / (1 + exp(-x)); }
-inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+[[gnu::always_inline]] inline float sigmoid(float x) { return 1 / (1 + exp(-x)); }
+[[gnu::always_inline]] inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-inline float tanh(float x) {
+[[gnu::always_inline]] inline float tanh(float x) {
   const float square = x * x;
   const float near_zero =
       x +
@@ -71,13 +79,13 @@ inline float tanh(float x) {
           (-1.0F / 3 + square * (2.0F / 15 + square * (-17.0F / 315 + square * (62.0F / 2835))));
   const float magnitude = std::fabs(x);
   const float far = std::copysign(1 - 2 / (exp(2 * magnitude) + 1), x);
-  return magnitude < 0.3F ? near_zero : far;
+  return select(magnitude < 0.3F, near_zero, far);
 }
-inline double tanh(double x) { return std::tanh(x); }
+[[gnu::always_inline]] inline double tanh(double x) { return std::tanh(x); }
 
 // Below 1 the Taylor series, 2/sqrt(pi) sum of (-1)^n x^(2n+1) / (n! (2n+1)); beyond, Abramowitz
 // and Stegun, Handbook of Mathematical Functions, 7.1.26 (absolute error 1.5e-7).
-inline float erf(float x) {
+[[gnu::always_inline]] inline float erf(float x) {
   const float square = x * x;
   float series = 1.0F / 6894720;
   series = series * -square + 1.0F / 685440;
@@ -97,9 +105,19 @@ inline float erf(float x) {
       t * (0.254829592F +
            t * (-0.284496736F + t * (1.421413741F + t * (-1.453152027F + t * 1.061405429F))));
   const float far = std::copysign(1 - tail * exp(-square), x);
-  return magnitude < 1.0F ? near_zero : far;
+  return select(magnitude < 1.0F, near_zero, far);
 }
-inline double erf(double x) { return std::erf(x); }
+[[gnu::always_inline]] inline double erf(double x) { return std::erf(x); }
+
+/// The share of a normal distribution that lies below x, and its density there.
+template <class T>
+[[gnu::always_inline]] inline T normal_below(T x) {
+  return T{0.5} * (1 + erf(x * static_cast<T>(0.70710678118654752440)));
+}
+template <class T>
+[[gnu::always_inline]] inline T normal_density(T x) {
+  return static_cast<T>(0.39894228040143267794) * exp(T{-0.5} * x * x);
+}
 
 }  // namespace vector_math
 }  // namespace

@@ -318,6 +318,23 @@ TEST_CASE("isa: softmax and its kin agree, with masks as well") {
                  table.log_softmax(dtype, split, y.raw(), x.raw());
                  append(numbers, y);
                }));
+  const auto labels_of = [](AxisSplit split) {
+    Generator generator(16);
+    return randint(0, split.size, {split.outer * split.inner}, &generator);
+  };
+  check_builds("cross_entropy", dtype, kFunction,
+               over_splits([&](const Table& table, AxisSplit split, Numbers& numbers) {
+                 const Tensor x = drawn({count_of(split)}, 5, dtype);
+                 const Tensor labels = labels_of(split);
+                 const Tensor loss = zeros(labels.shape(), dtype);
+                 table.cross_entropy(dtype, split, 1, loss.raw(), x.raw(), labels.data<Index>());
+                 append(numbers, loss);
+                 const Tensor dx = zeros(x.shape(), dtype);
+                 const Tensor g = drawn(labels.shape(), 7, dtype);
+                 table.cross_entropy_backward(dtype, split, 1, dx.raw(), g.raw(), x.raw(),
+                                              labels.data<Index>());
+                 append(numbers, dx);
+               }));
   check_builds("softmax_backward", dtype, kSum,
                over_splits([&](const Table& table, AxisSplit split, Numbers& numbers) {
                  const Tensor g = drawn({count_of(split)}, 7, dtype);
@@ -331,18 +348,24 @@ TEST_CASE("isa: softmax and its kin agree, with masks as well") {
 
 TEST_CASE("isa: normalisation agrees") {
   const DType dtype = GENERATE(float32, float64);
-  check_builds("normalize", dtype, kSum, [&](const Table& table, Index n) {
+  const bool affine = GENERATE(false, true);
+  check_builds("layer_norm", dtype, kSum, [&](const Table& table, Index n) {
     const Tensor x = drawn({3, n}, 9, dtype);
     const Tensor g = drawn({3, n}, 10, dtype);
-    const Tensor xhat = zeros({3, n}, dtype);
+    const Tensor weight = drawn({n}, 11, dtype);
+    const Tensor bias = drawn({n}, 12, dtype);
+    const Tensor moments = zeros({3, 2}, float64);
+    const Tensor y = zeros({3, n}, dtype);
     const Tensor dx = zeros({3, n}, dtype);
-    const Tensor rstd = zeros({3}, dtype);
-    table.normalize(dtype, 3, n, 1e-2, xhat.raw(), rstd.raw(), x.raw());
-    table.normalize_backward(dtype, 3, n, dx.raw(), g.raw(), xhat.raw(), rstd.raw());
+    const Tensor dweight = zeros({2, n}, dtype);  // of two blocks: of two rows, and of one
+    const Tensor dbias = zeros({2, n}, dtype);
+    const kernels::NormRows rows{3, n, static_cast<kernels::RowMoments*>(moments.raw())};
+    table.layer_norm(dtype, rows, 1e-2, y.raw(), x.raw(), affine ? weight.raw() : nullptr,
+                     affine ? bias.raw() : nullptr);
+    table.layer_norm_backward(dtype, rows, 2, dx.raw(), dweight.raw(), dbias.raw(), g.raw(),
+                              x.raw(), affine ? weight.raw() : nullptr);
     Numbers numbers;
-    append(numbers, xhat);
-    append(numbers, rstd);
-    append(numbers, dx);
+    for (const Tensor& result : {moments, y, dx, dweight, dbias}) append(numbers, result);
     return numbers;
   });
 }
