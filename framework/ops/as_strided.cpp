@@ -23,8 +23,8 @@ void check_strided(const Tensor& x, const Shape& shape, const Strides& strides, 
     throw ShapeError("as_strided: needs one stride for each axis", details());
   }
   const Index count = element_count(shape);
-  Index left = room - 1 - offset;  // beyond the furthest element so far
-  bool inside = offset >= 0 && (left >= 0 || count == 0);
+  bool inside = offset >= 0 && (offset < room || count == 0);
+  Index left = inside && count > 0 ? room - 1 - offset : 0;  // beyond the furthest element so far
   for (Index axis = 0; axis < shape.size() && inside; ++axis) {
     inside = strides[axis] >= 0;
     if (count == 0 || shape[axis] == 1 || !inside) continue;

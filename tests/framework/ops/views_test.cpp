@@ -555,6 +555,8 @@ TEST_CASE("as_strided: any geometry over the same memory") {
   const Index huge = std::numeric_limits<Index>::max();
   CHECK_THROWS_AS(x.as_strided({1}, {1}, 12), ValueError);
   CHECK_THROWS_AS(x.as_strided({1}, {1}, -1), ValueError);
+  CHECK_THROWS_AS(x.as_strided({1}, {1}, std::numeric_limits<Index>::min()), ValueError);
+  CHECK_THROWS_AS(x.as_strided({1}, {1}, std::numeric_limits<Index>::max()), ValueError);
   CHECK_THROWS_AS(x.as_strided({2}, {-1}, 5), ValueError);
   CHECK_THROWS_AS(x.as_strided({2}, {huge}), ValueError);
   CHECK_THROWS_AS(x.as_strided({1}, {1}, huge), ValueError);
