@@ -59,6 +59,23 @@ struct Work {
 
 thread_local bool inside_chunk = false;
 
+/// Tells the processor that this thread only waits.
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+/// Looks for a while, some tens of microseconds, whether something has come to pass: the kernels of
+/// a training step follow each other faster than a sleeping thread wakes up.
+template <class Condition>
+void spin_until(Condition has_come) {
+  constexpr int kLooks = 2000;
+  for (int look = 0; look < kLooks && !has_come(); ++look) pause();
+}
+
 class Pool {
  public:
   // Never destroyed: a global tensor may still run a kernel while the process exits.
@@ -79,14 +96,18 @@ class Pool {
       work_ = &work;
       wanted_ = helpers;
       ++round_;
+      if (asleep_ > 0) wake_.notify_all();
     }
-    wake_.notify_all();
     inside_chunk = true;
     work.take_chunks();
     inside_chunk = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      wanted_ = 0;
+      work_ = nullptr;
+    }
+    spin_until([this] { return busy_ == 0; });
     std::unique_lock lock(mutex_);
-    wanted_ = 0;
-    work_ = nullptr;
     done_.wait(lock, [this] { return busy_ == 0; });
     return true;
   }
@@ -95,16 +116,22 @@ class Pool {
   void serve() {
     inside_chunk = true;
     std::uint64_t seen = 0;
-    std::unique_lock lock(mutex_);
     for (;;) {
-      wake_.wait(lock, [&] { return round_ != seen && wanted_ > 0; });
-      seen = round_;
-      --wanted_;
-      ++busy_;
-      Work& work = *work_;
-      lock.unlock();
-      work.take_chunks();
-      lock.lock();
+      spin_until([&] { return round_ != seen; });
+      Work* work = nullptr;
+      {
+        std::unique_lock lock(mutex_);
+        ++asleep_;
+        wake_.wait(lock, [&] { return round_ != seen; });
+        --asleep_;
+        seen = round_;
+        if (wanted_ == 0) continue;  // others were faster
+        --wanted_;
+        ++busy_;
+        work = work_;
+      }
+      work->take_chunks();
+      const std::scoped_lock lock(mutex_);
       if (--busy_ == 0) done_.notify_one();
     }
   }
@@ -115,9 +142,10 @@ class Pool {
   std::condition_variable done_;
   std::vector<std::thread> threads_;
   Work* work_ = nullptr;
-  std::uint64_t round_ = 0;
+  std::atomic<std::uint64_t> round_ = 0;
   int wanted_ = 0;
-  int busy_ = 0;
+  std::atomic<int> busy_ = 0;
+  int asleep_ = 0;
 };
 
 }  // namespace

@@ -66,15 +66,13 @@ void layer_norm(DType dtype, NormRows rows, double eps, void* out, const void* x
   });
 }
 
-/// dx = rstd (h - mean(h) - xhat mean(h xhat)), h being g * weight.
-template <class T>
-void input_gradient(Index size, T rstd, const Normal<T>& xhat, T* dx, const T* g, const T* weight) {
+/// dx = rstd (h - mean(h) - xhat mean(h xhat)), with h(i) = g[i] weight[i], and xhat in dx before.
+template <class T, class H>
+void input_gradient(Index size, T rstd, T* dx, H h) {
   const double n = static_cast<double>(size);
-  const auto h = [&](Index i) { return weight ? g[i] * weight[i] : g[i]; };
-  const T mean_h = static_cast<T>(sum_over<double>(size, h) / n);
-  const T mean_hx =
-      static_cast<T>(sum_over<double>(size, [&](Index i) { return h(i) * xhat[i]; }) / n);
-  for (Index i = 0; i < size; ++i) dx[i] = rstd * (h(i) - mean_h - xhat[i] * mean_hx);
+  const T mean_h = static_cast<T>(sum_over<T>(size, h) / n);
+  const T mean_hx = static_cast<T>(sum_over<T>(size, [&](Index i) { return h(i) * dx[i]; }) / n);
+  for (Index i = 0; i < size; ++i) dx[i] = rstd * (h(i) - mean_h - dx[i] * mean_hx);
 }
 
 /// The gradients of some rows: dx of each, and the sums dweight and dbias over them.
@@ -87,12 +85,17 @@ void layer_norm_backward_rows(NormRows rows, Index first, Index last, T* dx, T* 
   for (Index r = first; r < last; ++r) {
     const T* g_row = g + r * size;
     const Normal<T> xhat(x + r * size, rows.moments[r]);
-    if (dx) {
-      input_gradient(size, static_cast<T>(rows.moments[r].rstd), xhat, dx + r * size, g_row,
-                     weight);
-    }
     for (Index i = 0; dweight && i < size; ++i) dweight[i] += g_row[i] * xhat[i];
     for (Index i = 0; dbias && i < size; ++i) dbias[i] += g_row[i];
+    if (!dx) continue;
+    T* dx_row = dx + r * size;
+    const T rstd = static_cast<T>(rows.moments[r].rstd);
+    for (Index i = 0; i < size; ++i) dx_row[i] = xhat[i];
+    if (weight) {
+      input_gradient(size, rstd, dx_row, [&](Index i) { return g_row[i] * weight[i]; });
+    } else {
+      input_gradient(size, rstd, dx_row, [&](Index i) { return g_row[i]; });
+    }
   }
 }
 
