@@ -139,7 +139,7 @@ class Pass {
 
   bool retain_graph_;
   Waiting waiting_;
-  std::vector<Tensor> gradients_;
+  Gradients gradients_;
 };
 
 Tensor filled_like(const Tensor& tensor, double value) {

@@ -68,7 +68,7 @@ Axes checked_axes(const char* op, const Axes& axes, Index rank) {
 }
 
 bool overlaps_itself(const Tensor& x) {
-  if (x.numel() < 2) return false;
+  if (x.numel() < 2 || x.is_contiguous()) return false;
   struct Axis {
     Index step;
     Index size;

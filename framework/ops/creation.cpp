@@ -50,12 +50,10 @@ Tensor arange(double start, double end, double step, DType dtype) {
                           dtype, " tensor"),
                      {.hint = "arange(start, end, step, float32)"});
   }
-  std::vector<double> values;
-  values.reserve(static_cast<std::size_t>(steps));  // at once, or not at all
-  for (Index i = 0; i < static_cast<Index>(steps); ++i) {
-    values.push_back(start + static_cast<double>(i) * step);
-  }
-  return from_vector(values).to(dtype);
+  Tensor values({static_cast<Index>(steps)}, float64);
+  double* value = values.mutable_data<double>();
+  for (Index i = 0; i < values.numel(); ++i) value[i] = start + static_cast<double>(i) * step;
+  return values.to(dtype);
 }
 Tensor arange(double end, DType dtype) { return arange(0.0, end, 1.0, dtype); }
 

@@ -1,7 +1,7 @@
 // view(), reshape() and flatten(): the same elements, in the same row-major order, as another
 // shape.
+#include <array>
 #include <optional>
-#include <vector>
 
 #include "framework/autograd/node.h"
 #include "framework/ops/checks.h"
@@ -42,23 +42,24 @@ std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
     Index size;
     Index step;
   };
-  std::vector<Run> runs{{1, 1}};
+  std::array<Run, kMaxRank + 1> runs{{{1, 1}}};
+  std::size_t last = 0;
   for (Index axis = 0; axis < x.dim(); ++axis) {
     const Index size = x.shape()[axis];
     const Index step = x.strides()[axis];
     if (size == 1) continue;
-    if (runs.back().step == step * size) {
-      runs.back() = {runs.back().size * size, step};
+    if (runs[last].step == step * size) {
+      runs[last] = {runs[last].size * size, step};
     } else {
-      runs.push_back({size, step});
+      runs[++last] = {size, step};
     }
   }
   // The new axes, from the last, take their elements from the runs; none may straddle two.
   Strides strides = contiguous_strides(shape);
   for (Index axis = shape.size() - 1; axis >= 0; --axis) {
     if (shape[axis] == 1) continue;
-    while (runs.back().size == 1) runs.pop_back();
-    Run& run = runs.back();
+    while (runs[last].size == 1) --last;
+    Run& run = runs[last];
     if (run.size % shape[axis] != 0) return std::nullopt;
     strides[axis] = run.step;
     run.step *= shape[axis];

@@ -12,9 +12,12 @@
 namespace gradus {
 namespace {
 
+using TensorList = std::vector<Tensor, BlockAllocator<Tensor>>;
+
 /// The gradients that there are, each once.
-std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
-  std::vector<Tensor> gradients;
+TensorList gradients_of(const std::vector<Tensor>& parameters) {
+  TensorList gradients;
+  gradients.reserve(parameters.size());
   for (const Tensor& parameter : parameters) {
     const Tensor gradient = parameter.grad();
     const bool seen = std::any_of(gradients.begin(), gradients.end(),
@@ -36,7 +39,7 @@ void with_numbers(const Tensor& gradient, F f) {
   }
 }
 
-double largest_of(const std::vector<Tensor>& gradients) {
+double largest_of(const TensorList& gradients) {
   double largest = 0;
   for (const Tensor& gradient : gradients) {
     with_numbers(gradient, [&](auto numbers) {
@@ -51,7 +54,7 @@ double largest_of(const std::vector<Tensor>& gradients) {
 
 /// The sum of power(|element|), in eight independent sums.
 template <class F>
-double sum_of(const std::vector<Tensor>& gradients, F power) {
+double sum_of(const TensorList& gradients, F power) {
   constexpr std::size_t kLanes = 8;
   double lanes[kLanes] = {};
   for (const Tensor& gradient : gradients) {
@@ -68,7 +71,7 @@ double sum_of(const std::vector<Tensor>& gradients, F power) {
   return std::accumulate(std::begin(lanes), std::end(lanes), 0.0);
 }
 
-double norm_of(const std::vector<Tensor>& gradients, double norm_type) {
+double norm_of(const TensorList& gradients, double norm_type) {
   const bool all_float32 = std::all_of(gradients.begin(), gradients.end(),
                                        [](const Tensor& g) { return g.dtype() == float32; });
   if (norm_type == 2.0 && all_float32) {  // whose squares a double can always hold
@@ -95,7 +98,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
              " and ", norm_type));
   }
   const NoGrad no_grad;
-  std::vector<Tensor> gradients = gradients_of(parameters);
+  TensorList gradients = gradients_of(parameters);
   const double norm = norm_of(gradients, norm_type);
   const double factor = max_norm / (norm + 1e-6);
   if (factor >= 1) return norm;  // NaN scales, so that it is seen
