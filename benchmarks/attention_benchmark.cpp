@@ -1,32 +1,44 @@
-// Multi-head attention, forward and backward: the composed layer with a causal mask, x wanting a
-// gradient, at sizes from a toy, where overhead is all, to one bound by matrix products.
-#include <array>
-
-#include <benchmark/benchmark.h>
-
-#include <gradus/gradus.h>
+// Multi-head attention, forward and backward, from a toy, where overhead is all, to sizes bound by
+// matrix products and at last by memory.
+#include "measure.h"
 
 namespace {
 
-void attention_forward_backward(benchmark::State& state) {
-  const auto [batch, length, width, heads] =
-      std::array{state.range(0), state.range(1), state.range(2), state.range(3)};
-  const gradus::MultiHeadAttention attention({.d_model = width, .n_heads = heads});
-  const gradus::Tensor x = gradus::randn({batch, length, width}).requires_grad_();
-  const auto mask = gradus::AttentionMask::causal(length, length);
-  for (auto _ : state) {
-    attention.zero_grad();
-    x.zero_grad();
-    attention(x, x, x, mask).output.sum().backward();
+constexpr work::Attention kSizes[] = {
+    {2, 4, 8, 2},     {8, 16, 32, 4},   {32, 32, 64, 4},
+    {12, 64, 128, 4}, {8, 256, 384, 6}, {4, 2048, 256, 4},
+};
+
+std::string row_name(const work::Attention& work) {
+  std::string name = "attention";
+  char separator = '/';
+  for (const work::Index size : {work.batch, work.length, work.width, work.heads}) {
+    name += separator + std::to_string(size);
+    separator = 'x';
   }
+  if (!work.need_weights) name += "/no_weights";
+  if (work.dropout > 0) name += "/dropout";
+  if (work.float64) name += "/float64";
+  return name;
 }
-BENCHMARK(attention_forward_backward)
-    ->ArgNames({"batch", "length", "width", "heads"})
-    ->Args({2, 4, 8, 2})
-    ->Args({8, 16, 32, 4})
-    ->Args({32, 32, 64, 4})
-    ->Args({12, 64, 128, 4})
-    ->Args({8, 256, 384, 6})
-    ->Unit(benchmark::kMicrosecond);
+
+bool add_rows() {
+  for (const bool need_weights : {true, false}) {
+    for (const bool float64 : {false, true}) {
+      for (const double dropout : {0.0, 0.1}) {
+        for (work::Attention work : kSizes) {
+          work.need_weights = need_weights;
+          work.float64 = float64;
+          work.dropout = dropout;
+          measure::add_row(row_name(work),
+                           measure::timed([work] { return work::attention_step(work); }));
+        }
+      }
+    }
+  }
+  return true;
+}
+
+[[maybe_unused]] const bool added = add_rows();
 
 }  // namespace

@@ -4,6 +4,9 @@
 build_packages=(g++ cmake ninja-build libeigen3-dev nlohmann-json3-dev libcli11-dev)
 test_packages=("${build_packages[@]}" catch2 libbenchmark-dev clang-format-14)
 coverage_packages=("${test_packages[@]}" gcovr)
+# libopenblas0-openmp shares one pool of threads with PyTorch; Debian's default OpenBLAS brings a second.
+benchmark_packages=("${build_packages[@]}" python3 libbenchmark-dev libtorch-dev libopenblas0-openmp
+  libopenblas-openmp-dev libdnnl-dev)
 fuzz_packages=("${test_packages[@]}" clang libclang-rt-14-dev)
 
 say() { printf '==> %s\n' "$*"; }

@@ -27,10 +27,13 @@ struct ChildResult {
 inline bool is_child() { return std::getenv("GRADUS_TEST_CHILD") != nullptr; }
 
 /// `environment` as in a shell: "GRADUS_ISA=baseline GRADUS_NUM_THREADS=2"; `tag` selects the case.
+/// Where this program runs on another's processor, GRADUS_TEST_RUNNER says what runs the child, too
+/// ("qemu-x86_64 -cpu Nehalem").
 inline ChildResult run_child(const std::string& environment, const std::string& tag) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command =
-      "env " + environment + " GRADUS_TEST_CHILD=1 '" + program + "' '" + tag + "' 2>&1";
+  const char* runner = std::getenv("GRADUS_TEST_RUNNER");
+  const std::string command = "env " + environment + " GRADUS_TEST_CHILD=1 " +
+                              (runner ? runner : "") + " '" + program + "' '" + tag + "' 2>&1";
   ChildResult result;
   FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return result;
