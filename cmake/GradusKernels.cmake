@@ -1,6 +1,5 @@
 # The kernels: framework/kernels/per_isa/ is compiled once per instruction set, and the program chooses
-# one build of it when it starts. Only here does Gradus see Eigen.
-find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+# one build of it when it starts.
 
 set(known_isas baseline)
 set(isa_flags_baseline "")
@@ -12,7 +11,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
 endif()
 set(GRADUS_ISAS "${known_isas}" CACHE STRING "Builds of the kernels; baseline must be among them")
 
-# Optimised in every build type, for speed and for safety: a small function of std or Eigen that is not
+# Optimised in every build type, for speed and for safety: a small function of std that is not
 # inlined becomes a weak symbol, and the linker may then put its AVX code under the baseline's feet.
 if(GRADUS_SANITIZE OR GRADUS_COVERAGE)
   set(kernel_flags -O2)
@@ -36,8 +35,6 @@ foreach(isa IN LISTS GRADUS_ISAS)
   target_compile_definitions(${target} PRIVATE GRADUS_ISA=${isa})
   target_compile_options(${target} PRIVATE ${kernel_flags} ${isa_flags_${isa}})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_include_directories(${target} SYSTEM PRIVATE
-    $<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>)
 
   target_sources(gradus_framework PRIVATE $<TARGET_OBJECTS:${target}>)
   if(NOT isa STREQUAL "baseline")

@@ -75,13 +75,20 @@ struct Matrices {
   Index column_stride;
 };
 
-/// out (rows, columns) = a (rows, inner) * b (inner, columns), for every index over the batch.
+/// out (rows, columns) = start + a (rows, inner) * b (inner, columns), for every index over the
+/// batch.
 struct MatmulSizes {
   Index batch_rank;
   const Index* batch_sizes;
   Index rows;
   Index columns;
   Index inner;
+};
+
+/// What a product is added to: zero unless said otherwise. One of the two at most.
+struct MatmulStart {
+  const void* bias = nullptr;  ///< `columns` numbers, added to every row
+  bool accumulate = false;     ///< adds to what out holds
 };
 
 /// One step of Adam; the bias corrections are already in `rate` and `second_scale`.
@@ -163,7 +170,8 @@ struct Table {
                            const Index* index, Index skip);
 
   // ---- the rest ----
-  void (*matmul)(DType dtype, MatmulSizes sizes, void* out, Matrices a, Matrices b);
+  void (*matmul)(DType dtype, MatmulSizes sizes, void* out, Matrices a, Matrices b,
+                 MatmulStart start);
   /// Changes the parameter p and its moments m and v by the gradient g; `largest` is null, or holds
   /// the largest v so far.
   void (*adam)(DType dtype, Index count, AdamStep step, void* p, const void* g, void* m, void* v,

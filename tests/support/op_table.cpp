@@ -392,6 +392,8 @@ std::vector<OpRow> rows() {
       {0, 3, 3});
   row("linear", "", [](const Inputs& in) { return linear(in[0], in[1], in[2]); },
       {x234, {{5, 4}}, {{5}}}, {{0, 3, 4}, {5, 4}, {5}}, {0, 3, 5});
+  row("linear", "of a vector", [](const Inputs& in) { return linear(in[0], in[1], in[2]); },
+      {{{4}}, {{5, 4}}, {{5}}}, {{0}, {5, 0}, {5}}, {5});
   row("einsum", "a product of stacks",
       [](const Inputs& in) {
         return einsum("bhqd,bhkd->bhqk", {in[0], in[1]});

@@ -62,7 +62,8 @@ Tensor product(const kernels::Table& table, const Tensor& a, const Tensor& b) {
   const Tensor out = zeros({a.size(0), b.size(1)}, a.dtype());
   const kernels::Matrices left{a.raw(), nullptr, a.size(1), 1};
   const kernels::Matrices right{b.raw(), nullptr, b.size(1), 1};
-  table.matmul(a.dtype(), {0, nullptr, a.size(0), b.size(1), a.size(1)}, out.raw(), left, right);
+  table.matmul(a.dtype(), {0, nullptr, a.size(0), b.size(1), a.size(1)}, out.raw(), left, right,
+               {});
   return out;
 }
 

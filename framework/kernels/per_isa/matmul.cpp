@@ -1,35 +1,13 @@
-// Products of stacks of matrices, by Eigen, split over the stack and over blocks of rows.
-//
-// Eigen's templates are compiled here under a name of this build's own, so that the linker cannot
-// mix code for different processors.
+// Products of stacks of matrices, split over the stack and over blocks of rows or columns.
 #include "framework/core/parallel.h"
-#include "framework/kernels/per_isa/isa.h"
-
-#define GRADUS_JOIN_(a, b) a##b
-#define GRADUS_JOIN(a, b) GRADUS_JOIN_(a, b)
-#define Eigen GRADUS_JOIN(Eigen_, GRADUS_ISA)
-#define EIGEN_DONT_PARALLELIZE
-#include <Eigen/Core>
+#include "framework/kernels/per_isa/gemm.h"
 
 namespace gradus::kernels::GRADUS_ISA {
 namespace {
 
-constexpr Index kRowBlock = 64;
-constexpr Index kSmallWork = 200'000;  // multiplications that are not worth waking a thread for
-
-template <class T, int Order>
-using View = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>,
-                        Eigen::Unaligned, Eigen::OuterStride<>>;
-
-/// Calls f with the matrix at `data`, seen row by row or column by column as its strides say.
-template <class T, class F>
-void with_matrix(const T* data, Index rows, Index columns, const Matrices& m, F f) {
-  if (m.column_stride == 1) {
-    f(View<T, Eigen::RowMajor>(data, rows, columns, Eigen::OuterStride<>(m.row_stride)));
-  } else {
-    f(View<T, Eigen::ColMajor>(data, rows, columns, Eigen::OuterStride<>(m.column_stride)));
-  }
-}
+constexpr Index kBlock = 64;  // rows or columns, about: what is given to threads
+constexpr Index kGrain = 16;
+constexpr Index kChunkWork = 1'000'000;  // multiplications that are worth waking a thread for
 
 Index batch_offset(const MatmulSizes& sizes, Index position, const Index* strides) {
   Index offset = 0;
@@ -40,41 +18,68 @@ Index batch_offset(const MatmulSizes& sizes, Index position, const Index* stride
   return offset;
 }
 
-template <class T>
-void multiply_block(const MatmulSizes& sizes, T* out, const Matrices& a, const T* left, Index rows,
-                    const Matrices& b, const T* right) {
-  using Out = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  Eigen::Map<Out> result(out, rows, sizes.columns);
-  with_matrix<T>(left, rows, sizes.inner, a, [&](const auto& l) {
-    with_matrix<T>(right, sizes.inner, sizes.columns, b,
-                   [&](const auto& r) { result.noalias() = l * r; });
-  });
+/// Where block i of `blocks` begins: at a multiple of kGrain, so that the columns at the end of out
+/// that fill no vector are the same ones however it is cut.
+constexpr Index block_begin(Index size, Index blocks, Index i) {
+  return i == blocks ? size : size * i / blocks / kGrain * kGrain;
 }
 
 template <class T>
-void matmul_of(const MatmulSizes& sizes, T* out, const Matrices& a, const Matrices& b) {
+MatrixView<T> matrix_at(const MatmulSizes& sizes, Index position, const Matrices& m) {
+  return {static_cast<const T*>(m.data) + batch_offset(sizes, position, m.batch_strides),
+          m.row_stride, m.column_stride};
+}
+
+/// A part of out: of the product at `position` of the stack, from (row, column) on.
+struct Part {
+  Index position;
+  Index row;
+  Index column;
+  Index rows;
+  Index columns;
+};
+
+template <class T>
+void multiply_part(const MatmulSizes& sizes, Part part, T* out, const Matrices& a,
+                   const Matrices& b, MatmulStart start) {
+  out += (part.position * sizes.rows + part.row) * sizes.columns + part.column;
+  Start<T> from{};
+  if (start.accumulate) from = {out, sizes.columns, 1};
+  if (start.bias) from = {static_cast<const T*>(start.bias) + part.column, 0, 1};
+  multiply(part.rows, part.columns, sizes.inner, out, sizes.columns,
+           part_of(matrix_at<T>(sizes, part.position, a), part.row, 0),
+           part_of(matrix_at<T>(sizes, part.position, b), 0, part.column), from);
+}
+
+/// A thread is given neighbouring blocks of the longer side of out, and makes one product of those
+/// that belong to the same matrix: so the other operand is packed once for all of them.
+template <class T>
+void matmul_of(const MatmulSizes& sizes, T* out, const Matrices& a, const Matrices& b,
+               MatmulStart start) {
   Index batch = 1;
   for (Index axis = 0; axis < sizes.batch_rank; ++axis) batch *= sizes.batch_sizes[axis];
-  const Index work = sizes.rows * sizes.columns * sizes.inner;
-  const Index block = work < kSmallWork ? sizes.rows : kRowBlock;
-  const Index blocks = (sizes.rows + block - 1) / at_least_one(block);
-  const Index block_work = at_least_one(block * sizes.columns * sizes.inner);
-  parallel_for(batch * blocks, at_least_one(kSmallWork / block_work), [&](Index first, Index last) {
-    for (Index n = first; n < last; ++n) {
-      const Index row = n % blocks * block;
-      const Index rows = sizes.rows - row < block ? sizes.rows - row : block;
-      const Index stack = n / blocks;
-      const T* left = static_cast<const T*>(a.data) + batch_offset(sizes, stack, a.batch_strides) +
-                      row * a.row_stride;
-      const T* right = static_cast<const T*>(b.data) + batch_offset(sizes, stack, b.batch_strides);
-      multiply_block(sizes, out + (stack * sizes.rows + row) * sizes.columns, a, left, rows, b,
-                     right);
+  const bool by_rows = sizes.rows >= sizes.columns;
+  const Index side = by_rows ? sizes.rows : sizes.columns;
+  const Index blocks = at_least_one(side / kBlock);
+  const Index block_work = at_least_one(sizes.rows * sizes.columns * sizes.inner / blocks);
+  const Index chunk = std::max(parts_of(batch * blocks, 2 * Index{num_threads()}),
+                               parts_of(kChunkWork, block_work));
+  parallel_for(batch * blocks, chunk, [&](Index first, Index last) {
+    while (first < last) {
+      const Index position = first / blocks;
+      const Index end = std::min(last, (position + 1) * blocks);
+      const Index begin = block_begin(side, blocks, first - position * blocks);
+      const Index length = block_begin(side, blocks, end - position * blocks) - begin;
+      const Part part = by_rows ? Part{position, begin, 0, length, sizes.columns}
+                                : Part{position, 0, begin, sizes.rows, length};
+      multiply_part(sizes, part, out, a, b, start);
+      first = end;
     }
   });
 }
 
-void matmul(DType dtype, MatmulSizes sizes, void* out, Matrices a, Matrices b) {
-  for_floating(dtype, [&]<class T>(T*) { matmul_of(sizes, static_cast<T*>(out), a, b); });
+void matmul(DType dtype, MatmulSizes sizes, void* out, Matrices a, Matrices b, MatmulStart start) {
+  for_floating(dtype, [&]<class T>(T*) { matmul_of(sizes, static_cast<T*>(out), a, b, start); });
 }
 
 }  // namespace

@@ -416,7 +416,7 @@ TEST_CASE("isa: matrix products agree, in every layout") {
                               left_transposed ? rows : 1};
           const Matrices right{b.raw(), b_batch, right_transposed ? 1 : columns,
                                right_transposed ? inner : 1};
-          table.matmul(dtype, {1, batch, rows, columns, inner}, out.raw(), left, right);
+          table.matmul(dtype, {1, batch, rows, columns, inner}, out.raw(), left, right, {});
           append(numbers, out);
         }
       }

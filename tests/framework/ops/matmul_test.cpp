@@ -1,8 +1,10 @@
 #include "framework/ops/matmul.h"
 
 #include <functional>
+#include <string>
 
 #include "framework/autograd/backward.h"
+#include "framework/autograd/node.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/reduce.h"
 #include "tests/support/tensor_matchers.h"
@@ -213,6 +215,32 @@ TEST_CASE("linear: x times the weight transposed, plus the bias") {
   CHECK_THAT(linear(x, weight, tensor({10, 20}, float64)), HasValues({{11, 26}, {10, 21}}));
   CHECK_THAT(linear(x[0], weight, tensor({10, 20}, float64)), HasValues({11, 26}));
   CHECK_THAT(linear(x.view({2, 1, 3}), weight), HasValues({{{1, 6}}, {{0, 1}}}));
+}
+
+TEST_CASE("linear: with a bias it is one step of the tape") {
+  const Tensor x = random_normal({2, 3, 4}, 1).requires_grad_();
+  const Tensor weight = random_normal({5, 4}, 2).requires_grad_();
+  const Tensor bias = random_normal({5}, 3).requires_grad_();
+  const Tensor g = random_normal({2, 3, 5}, 4);
+  const Tensor y = linear(x, weight, bias);
+  CHECK(std::string(y.impl().node->name()) == "linear");
+  CHECK(y.impl().node->inputs().size() == 3);
+  CHECK_THAT(y, IsCloseTo(matmul(x, weight.transpose(0, 1)) + bias));
+  y.backward({.gradient = g});
+  CHECK_THAT(x.grad(), IsCloseTo(matmul(g, weight)));
+  CHECK_THAT(weight.grad(), IsCloseTo(matmul(g.view({6, 5}).transpose(0, 1), x.view({6, 4}))));
+  CHECK_THAT(bias.grad(), IsCloseTo(sum(g, {0, 1})));
+}
+
+TEST_CASE("linear: operands of any strides, and no features at all") {
+  const Tensor x = random_normal({4, 3, 2}, 1).transpose(0, 2);
+  const Tensor weight = stored_transposed(random_normal({5, 4}, 2));
+  const Tensor bias = random_normal({10}, 3).slice(0, 0, 10, 2);
+  const Tensor want = matmul(x.contiguous(), weight.contiguous().transpose(0, 1)) + bias;
+  CHECK_THAT(linear(x, weight, bias), IsCloseTo(want));
+  const Tensor row = tensor({1, 2, 3}, float64);
+  CHECK_THAT(linear(zeros({2, 0}, float64), zeros({3, 0}, float64), row),
+             HasValues({{1, 2, 3}, {1, 2, 3}}));
 }
 
 TEST_CASE("linear: what does not fit") {
