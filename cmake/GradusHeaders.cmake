@@ -4,7 +4,7 @@
 file(GLOB_RECURSE public_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
   "${PROJECT_SOURCE_DIR}/framework/*.h" "${PROJECT_SOURCE_DIR}/layers/*.h")
 list(FILTER public_headers EXCLUDE REGEX
-  "^framework/kernels/(table|per_isa/.*)\\.h$|^framework/ops/(axes|launch|checks)\\.h$|_internal\\.h$")
+  "^framework/kernels/(table|scratch|per_isa/.*)\\.h$|^framework/ops/(axes|launch|checks)\\.h$|_internal\\.h$")
 
 set(GRADUS_FRAMEWORK_HEADERS ${public_headers})
 list(FILTER GRADUS_FRAMEWORK_HEADERS INCLUDE REGEX "^framework/")

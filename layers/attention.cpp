@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "framework/core/error.h"
+#include "framework/ops/attention.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/matmul.h"
 #include "layers/heads_internal.h"
@@ -80,10 +81,11 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options)
       n_heads_(options.n_heads) {}
 
 AttentionOutput MultiHeadAttention::operator()(const Tensor& query, const Tensor& key,
-                                               const Tensor& value,
-                                               const AttentionMask& mask) const {
+                                               const Tensor& value, const AttentionMask& mask,
+                                               bool need_weights) const {
   const ModuleScope scope(*this);
   check_operands("MultiHeadAttention", query, key, value, q_linear, k_linear, v_linear);
+  if (!need_weights) return {without_weights(query, key, value, mask), {}};
 
   const Tensor q = split_heads(q_linear(query), n_heads_);  // (B, H, q, d_head)
   const Tensor k = split_heads(k_linear(key), n_heads_);    // (B, H, k, d_head)
@@ -94,6 +96,16 @@ AttentionOutput MultiHeadAttention::operator()(const Tensor& query, const Tensor
   const Tensor weights = softmax(fill_hidden(scores, mask));
   const Tensor context = matmul(dropout(weights), v);  // (B, H, q, d_head)
   return {out_linear(merge_heads(context)), weights};
+}
+
+Tensor MultiHeadAttention::without_weights(const Tensor& query, const Tensor& key,
+                                           const Tensor& value, const AttentionMask& mask) const {
+  const Tensor q = split_heads(q_linear(query), n_heads_);
+  const Tensor k = split_heads(k_linear(key), n_heads_);
+  const Tensor v = split_heads(v_linear(value), n_heads_);
+  const Tensor context = scaled_dot_product_attention(
+      q, k, v, {.mask = mask, .dropout_p = dropout.is_training() ? dropout.p() : 0.0});
+  return out_linear(merge_heads(context));
 }
 
 std::string MultiHeadAttention::description() const {

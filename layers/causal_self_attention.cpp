@@ -38,12 +38,6 @@ Index kv_width(const CausalSelfAttentionOptions& options) {
   return options.d_model / options.n_heads * kv_heads(options);
 }
 
-/// Query i stands at position past + i, and sees the keys up to there.
-AttentionMask causal_after(Index past, Index queries) {
-  if (queries == 1) return {};  // the last position sees them all
-  return AttentionMask::causal(queries, past + queries, past);
-}
-
 }  // namespace
 
 CausalSelfAttention::CausalSelfAttention(const CausalSelfAttentionOptions& options)
@@ -80,12 +74,12 @@ AttentionOutput CausalSelfAttention::operator()(const Tensor& x, const CausalPas
     v = pass.cache->values;  // (B, H_kv, past + q, d_head)
   }
   if (!pass.need_weights) {
-    const Tensor context = scaled_dot_product_attention(
-        q, k, v,
-        {.mask = past == 0 ? AttentionMask() : causal_after(past, q.size(2)),
-         .dropout_p = dropout.is_training() ? dropout.p() : 0.0,
-         .is_causal = past == 0,
-         .enable_gqa = true});
+    const Tensor context =
+        scaled_dot_product_attention(q, k, v,
+                                     {.dropout_p = dropout.is_training() ? dropout.p() : 0.0,
+                                      .is_causal = true,
+                                      .causal_offset = past,
+                                      .enable_gqa = true});
     return {out_linear(merge_heads(context)), {}};
   }
 
@@ -93,7 +87,8 @@ AttentionOutput CausalSelfAttention::operator()(const Tensor& x, const CausalPas
   v = repeat_heads(v, n_heads_);
   const double scale = std::sqrt(static_cast<double>(q.size(-1)));
   const Tensor scores = matmul(q, k.transpose(-2, -1)) / scale;  // (B, H, q, past + q)
-  const Tensor weights = softmax(masked_fill(scores, causal_after(past, q.size(2))), -1);
+  const AttentionMask mask = AttentionMask::causal(q.size(2), k.size(2), past);
+  const Tensor weights = softmax(masked_fill(scores, mask), -1);
   const Tensor context = matmul(dropout(weights), v);  // (B, H, q, d_head)
   return {out_linear(merge_heads(context)), weights};
 }

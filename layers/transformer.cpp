@@ -48,13 +48,14 @@ TransformerEncoder::TransformerEncoder(const TransformerEncoderOptions& options)
 }
 
 TransformerEncoder::Output TransformerEncoder::operator()(const Tensor& src,
-                                                          const AttentionMask& mask) const {
+                                                          const AttentionMask& mask,
+                                                          bool need_weights) const {
   const ModuleScope scope(*this);
   Output result{src, {}};
   for (const TransformerEncoderLayer& layer : layers) {
-    const AttentionOutput attended = layer(result.output, mask);
+    const AttentionOutput attended = layer(result.output, mask, need_weights);
     result.output = attended.output;
-    result.weights.push_back(attended.weights);
+    if (need_weights) result.weights.push_back(attended.weights);
   }
   if (norm) result.output = (*norm)(result.output);
   return result;
@@ -66,13 +67,15 @@ TransformerDecoder::TransformerDecoder(const TransformerDecoderOptions& options)
 
 TransformerDecoder::Output TransformerDecoder::operator()(const Tensor& tgt, const Tensor& memory,
                                                           const AttentionMask& mask,
-                                                          const AttentionMask& memory_mask) const {
+                                                          const AttentionMask& memory_mask,
+                                                          bool need_weights) const {
   const ModuleScope scope(*this);
   Output result{tgt, {}, {}};
   for (const TransformerDecoderLayer& layer : layers) {
     const TransformerDecoderLayer::Output attended =
-        layer(result.output, memory, mask, memory_mask);
+        layer(result.output, memory, mask, memory_mask, need_weights);
     result.output = attended.output;
+    if (!need_weights) continue;
     result.self_weights.push_back(attended.self_weights);
     result.cross_weights.push_back(attended.cross_weights);
   }

@@ -29,10 +29,11 @@ class TransformerEncoder : public Module {
 
   struct Output {
     Tensor output;
-    std::vector<Tensor> weights;  ///< of each layer: (B, H, length, length)
+    std::vector<Tensor> weights;  ///< of each layer, if asked for: (B, H, length, length)
   };
   /// Every layer sees the one mask. Throws ShapeError.
-  Output operator()(const Tensor& src, const AttentionMask& mask = {}) const;
+  Output operator()(const Tensor& src, const AttentionMask& mask = {},
+                    bool need_weights = false) const;
   void visit(Visitor& v) override {
     v("layers", layers);
     v("norm", norm);
@@ -50,12 +51,12 @@ class TransformerDecoder : public Module {
 
   struct Output {
     Tensor output;
-    std::vector<Tensor> self_weights;   ///< of each layer: (B, H, length, length)
-    std::vector<Tensor> cross_weights;  ///< of each layer: (B, H, length, memory's length)
+    std::vector<Tensor> self_weights;   ///< of each layer, if asked for: (B, H, length, length)
+    std::vector<Tensor> cross_weights;  ///< the same: (B, H, length, memory's length)
   };
   /// memory is (B, its own length, d_model). Throws ShapeError.
   Output operator()(const Tensor& tgt, const Tensor& memory, const AttentionMask& mask = {},
-                    const AttentionMask& memory_mask = {}) const;
+                    const AttentionMask& memory_mask = {}, bool need_weights = false) const;
   void visit(Visitor& v) override {
     v("layers", layers);
     v("norm", norm);

@@ -46,12 +46,12 @@ TransformerEncoderLayer::TransformerEncoderLayer(const TransformerEncoderLayerOp
       dropout2(options.dropout),
       norm_first_(options.norm_first) {}
 
-AttentionOutput TransformerEncoderLayer::operator()(const Tensor& src,
-                                                    const AttentionMask& mask) const {
+AttentionOutput TransformerEncoderLayer::operator()(const Tensor& src, const AttentionMask& mask,
+                                                    bool need_weights) const {
   const ModuleScope scope(*this);
   Tensor weights;
   const Tensor middle = added(src, norm1, norm_first_, [&](const Tensor& seen) {
-    const AttentionOutput attended = self_attn(seen, seen, seen, mask);
+    const AttentionOutput attended = self_attn(seen, seen, seen, mask, need_weights);
     weights = attended.weights;
     return dropout1(attended.output);
   });
@@ -79,16 +79,17 @@ TransformerDecoderLayer::TransformerDecoderLayer(const TransformerDecoderLayerOp
 
 TransformerDecoderLayer::Output TransformerDecoderLayer::operator()(
     const Tensor& tgt, const Tensor& memory, const AttentionMask& mask,
-    const AttentionMask& memory_mask) const {
+    const AttentionMask& memory_mask, bool need_weights) const {
   const ModuleScope scope(*this);
   Output result;
   const Tensor first = added(tgt, norm1, norm_first_, [&](const Tensor& seen) {
-    const AttentionOutput attended = self_attn(seen, seen, seen, mask);
+    const AttentionOutput attended = self_attn(seen, seen, seen, mask, need_weights);
     result.self_weights = attended.weights;
     return dropout1(attended.output);
   });
   const Tensor second = added(first, norm2, norm_first_, [&](const Tensor& seen) {
-    const AttentionOutput attended = multihead_attn(seen, memory, memory, memory_mask);
+    const AttentionOutput attended =
+        multihead_attn(seen, memory, memory, memory_mask, need_weights);
     result.cross_weights = attended.weights;
     return dropout2(attended.output);
   });

@@ -36,8 +36,9 @@ class TransformerEncoderLayer : public Module {
   LayerNorm norm1, norm2;
   Dropout dropout1, dropout2;
 
-  /// The output, and the attention weights (B, H, length, length). Throws ShapeError.
-  AttentionOutput operator()(const Tensor& src, const AttentionMask& mask = {}) const;
+  /// The output and, if asked for, the attention weights (B, H, length, length). Throws ShapeError.
+  AttentionOutput operator()(const Tensor& src, const AttentionMask& mask = {},
+                             bool need_weights = false) const;
   void visit(Visitor& v) override {
     v("self_attn", self_attn);
     feed_forward.visit(v);
@@ -65,12 +66,12 @@ class TransformerDecoderLayer : public Module {
 
   struct Output {
     Tensor output;
-    Tensor self_weights;   ///< (B, H, length, length)
-    Tensor cross_weights;  ///< (B, H, length, memory's length)
+    Tensor self_weights;   ///< (B, H, length, length), if asked for
+    Tensor cross_weights;  ///< (B, H, length, memory's length), if asked for
   };
   /// memory is (B, its own length, d_model). Throws ShapeError.
   Output operator()(const Tensor& tgt, const Tensor& memory, const AttentionMask& mask = {},
-                    const AttentionMask& memory_mask = {}) const;
+                    const AttentionMask& memory_mask = {}, bool need_weights = false) const;
   void visit(Visitor& v) override {
     v("self_attn", self_attn);
     v("multihead_attn", multihead_attn);

@@ -1,5 +1,4 @@
-// Attention by Gradus: MultiHeadAttention, or, where nobody asks for the weights,
-// CausalSelfAttention, which leaves them out.
+// Attention by Gradus: MultiHeadAttention, with its weights or without.
 #include <memory>
 
 #include <gradus/gradus.h>
@@ -24,26 +23,16 @@ Step differentiated(const std::shared_ptr<gradus::Module>& module, const Attenti
   };
 }
 
-Step with_weights(const Attention& work) {
+}  // namespace
+
+Step attention_step(const Attention& work) {
   const auto attention =
       std::make_shared<gradus::MultiHeadAttention>(gradus::MultiHeadAttentionOptions{
           .d_model = work.width, .n_heads = work.heads, .dropout = work.dropout});
   const auto mask = gradus::AttentionMask::causal(work.length, work.length);
-  return differentiated(attention, work,
-                        [=](const gradus::Tensor& x) { return (*attention)(x, x, x, mask); });
-}
-
-Step without_weights(const Attention& work) {
-  const auto attention =
-      std::make_shared<gradus::CausalSelfAttention>(gradus::CausalSelfAttentionOptions{
-          .d_model = work.width, .n_heads = work.heads, .dropout = work.dropout});
-  return differentiated(attention, work, [=](const gradus::Tensor& x) { return (*attention)(x); });
-}
-
-}  // namespace
-
-Step attention_step(const Attention& work) {
-  return work.need_weights ? with_weights(work) : without_weights(work);
+  return differentiated(attention, work, [=](const gradus::Tensor& x) {
+    return (*attention)(x, x, x, mask, work.need_weights);
+  });
 }
 
 }  // namespace work

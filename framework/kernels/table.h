@@ -91,6 +91,50 @@ struct MatmulStart {
   bool accumulate = false;     ///< adds to what out holds
 };
 
+/// A matrix for every head of every sample, rows of features; strides in elements, that of the
+/// features being 1.
+struct HeadRows {
+  void* data;
+  Index batch_stride;
+  Index head_stride;
+  Index row_stride;
+};
+
+/// Attention of `heads` heads of queries to `shared_heads` heads of keys and values, an even number
+/// of neighbouring query heads to each.
+struct AttentionCall {
+  Index batch;
+  Index heads;
+  Index shared_heads;
+  Index queries;
+  Index keys;
+  Index width;        ///< features of queries and keys
+  Index value_width;  ///< features of values
+  double scale;
+  Index causal_offset;      ///< query i sees keys 0 .. i + this
+  const bool* hidden;       ///< true where a key is hidden; null where none is
+  Index hidden_strides[4];  ///< by batch, head, query and key
+  double dropout_p;         ///< of the weights, numbered as (batch, heads, queries, keys)
+  std::uint64_t dropout_key;
+};
+
+/// What the forward pass reads, makes and leaves for the backward pass. log_sums is row-major
+/// (batch, heads, queries): the logarithm of the sum of exp(score), 0 where a query sees nothing.
+struct AttentionOperands {
+  HeadRows query;
+  HeadRows key;
+  HeadRows value;
+  HeadRows out;
+  void* log_sums;
+};
+
+/// Where the backward pass puts its results.
+struct AttentionGradients {
+  HeadRows query;
+  HeadRows key;
+  HeadRows value;
+};
+
 /// One step of Adam; the bias corrections are already in `rate` and `second_scale`.
 struct AdamStep {
   double beta1;
@@ -172,6 +216,12 @@ struct Table {
   // ---- the rest ----
   void (*matmul)(DType dtype, MatmulSizes sizes, void* out, Matrices a, Matrices b,
                  MatmulStart start);
+  /// Writes out and log_sums: out = dropout(softmax(query key^T * scale)) value, hidden keys left
+  /// out.
+  void (*attention)(DType dtype, const AttentionCall& call, AttentionOperands x);
+  /// The gradients from g, that of out.
+  void (*attention_backward)(DType dtype, const AttentionCall& call, AttentionGradients gradients,
+                             AttentionOperands x, HeadRows g);
   /// Changes the parameter p and its moments m and v by the gradient g; `largest` is null, or holds
   /// the largest v so far.
   void (*adam)(DType dtype, Index count, AdamStep step, void* p, const void* g, void* m, void* v,

@@ -1,11 +1,14 @@
 #include "framework/ops/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "framework/autograd/node.h"
+#include "framework/core/random.h"
+#include "framework/ops/attention_composed_internal.h"
 #include "framework/ops/checks.h"
-#include "framework/ops/dropout.h"
-#include "framework/ops/matmul.h"
-#include "framework/ops/softmax.h"
+#include "framework/ops/creation.h"
+#include "framework/ops/launch.h"
 
 namespace gradus {
 namespace {
@@ -35,13 +38,111 @@ void check_operands(const Tensor& query, const Tensor& key, const Tensor& value,
   }
 }
 
-/// Every head repeated for the query heads that share it: (B, H/g, k, d) to (B, H, k, d).
-Tensor for_each_query_head(const Tensor& x, Index heads) {
-  if (x.size(1) == heads) return x;
-  const Index group = heads / x.size(1);
-  return x.unsqueeze(2)
-      .expand({x.size(0), x.size(1), group, x.size(2), x.size(3)})
-      .reshape({x.size(0), heads, x.size(2), x.size(3)});
+AttentionRecipe recipe_of(const Tensor& query, const Tensor& key, const AttentionOptions& options) {
+  check_probability("dropout", options.dropout_p);
+  return {.mask = options.mask,
+          .is_causal = options.is_causal,
+          // What lies beyond the last key, or before the first, changes nothing.
+          .causal_offset = std::clamp(options.causal_offset, -query.size(2), key.size(2)),
+          .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(3)))),
+          .dropout_p = options.dropout_p,
+          .dropout_key = options.dropout_p == 0 ? 0 : LockedGenerator()->next_key()};
+}
+
+// ---- the kernels, which never hold all weights at once ----
+
+kernels::HeadRows head_rows(const Tensor& x) {
+  return {x.raw(), x.strides()[0], x.strides()[1], x.strides()[2]};
+}
+
+/// x as it lies if its features are neighbours, as in a view by split_heads; else a packed copy.
+Tensor readable(const Tensor& x) {
+  return x.strides()[3] == 1 || x.size(3) <= 1 ? x : launch::packed(x);
+}
+
+/// Memory for a result (B, H, length, width) in the order of x: where x is a view of (B, length,
+/// H, d), heads can be merged again without a copy.
+Tensor empty_beside(const Tensor& x, Index width) {
+  const Shape& sizes = x.shape();
+  if (x.is_contiguous()) return empty({sizes[0], sizes[1], sizes[2], width}, x.dtype());
+  return empty({sizes[0], sizes[2], sizes[1], width}, x.dtype()).transpose(1, 2);
+}
+
+/// What the mask hides from each query of each head; undefined where it hides nothing.
+Tensor hidden_by(const AttentionMask& mask, const Tensor& query, const Tensor& key) {
+  if (mask.hides_nothing()) return {};
+  const Shape scores{query.size(0), query.size(1), query.size(2), key.size(2)};
+  return mask.hidden_for(scores).expand(scores);
+}
+
+kernels::AttentionCall call_of(const Tensor& query, const Tensor& key, const Tensor& value,
+                               const Tensor& hidden, const AttentionRecipe& recipe) {
+  kernels::AttentionCall call{
+      .batch = query.size(0),
+      .heads = query.size(1),
+      .shared_heads = key.size(1),
+      .queries = query.size(2),
+      .keys = key.size(2),
+      .width = query.size(3),
+      .value_width = value.size(3),
+      .scale = recipe.scale,
+      .causal_offset = recipe.is_causal ? recipe.causal_offset : key.size(2),
+      .hidden = nullptr,
+      .hidden_strides = {},
+      .dropout_p = recipe.dropout_p,
+      .dropout_key = recipe.dropout_key};
+  if (hidden.defined()) {
+    call.hidden = hidden.data<bool>();
+    std::copy(hidden.strides().begin(), hidden.strides().end(), call.hidden_strides);
+  }
+  return call;
+}
+
+kernels::AttentionOperands operands_of(const Tensor& query, const Tensor& key, const Tensor& value,
+                                       const Tensor& out, const Tensor& log_sums) {
+  return {head_rows(query), head_rows(key), head_rows(value), head_rows(out), log_sums.raw()};
+}
+
+Gradients gradients_by_kernel(const Tensor& gradient, const Tensor& query, const Tensor& key,
+                              const Tensor& value, const Tensor& output, const Tensor& log_sums,
+                              const AttentionRecipe& recipe) {
+  const Tensor q = readable(query);
+  const Tensor k = readable(key);
+  const Tensor v = readable(value);
+  const Tensor g = readable(gradient);
+  const Tensor hidden = hidden_by(recipe.mask, q, k);
+  Gradients results{empty_beside(query, q.size(3)), empty_beside(key, k.size(3)),
+                    empty_beside(value, v.size(3))};
+  kernels::table().attention_backward(
+      q.dtype(), call_of(q, k, v, hidden, recipe),
+      {head_rows(results[0]), head_rows(results[1]), head_rows(results[2])},
+      operands_of(q, k, v, output, log_sums), head_rows(g));
+  return results;
+}
+
+/// Gradients that shall have derivatives themselves are taken of the composed form.
+Gradients gradients_of(const Vjp& step, const Tensor& log_sums, const AttentionRecipe& recipe) {
+  const Tensor q = step.input(0);
+  const Tensor k = step.input(1);
+  const Tensor v = step.input(2);
+  if (grad_enabled()) return composed_attention_gradients(step.grad(), q, k, v, recipe);
+  return gradients_by_kernel(step.grad(), q, k, v, step.output(), log_sums, recipe);
+}
+
+// y = drop(softmax(scale q kT)) v
+Tensor attention_by_kernel(const Tensor& query, const Tensor& key, const Tensor& value,
+                           const AttentionRecipe& recipe) {
+  const Tensor q = readable(query);
+  const Tensor k = readable(key);
+  const Tensor v = readable(value);
+  const Tensor hidden = hidden_by(recipe.mask, q, k);
+  const Tensor y = empty_beside(query, v.size(3));
+  const Tensor log_sums = empty({q.size(0), q.size(1), q.size(2)}, q.dtype());
+  kernels::table().attention(q.dtype(), call_of(q, k, v, hidden, recipe),
+                             operands_of(q, k, v, y, log_sums));
+  return record(
+      "scaled_dot_product_attention", y, {query, key, value}, Saves::inputs | Saves::output,
+      [recipe, log_sums](const Vjp& step) { return gradients_of(step, log_sums, recipe); });
 }
 
 }  // namespace
@@ -49,16 +150,9 @@ Tensor for_each_query_head(const Tensor& x, Index heads) {
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& options) {
   check_operands(query, key, value, options.enable_gqa);
-  const Tensor k = for_each_query_head(key, query.size(1));
-  const Tensor v = for_each_query_head(value, query.size(1));
-  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(3))));
-  const AttentionMask mask = options.is_causal
-                                 ? options.mask | AttentionMask::causal(query.size(2), key.size(2))
-                                 : options.mask;
-
-  const Tensor scores = matmul(query * scale, k.transpose(-2, -1));  // (B, H, q, k)
-  const Tensor weights = softmax(masked_fill(scores, mask), -1, WhenAllHidden::zero);
-  return matmul(dropout(weights, options.dropout_p), v);
+  const AttentionRecipe recipe = recipe_of(query, key, options);
+  return recipe.mask.takes_out() ? attention_by_kernel(query, key, value, recipe)
+                                 : composed_attention(query, key, value, recipe);
 }
 
 }  // namespace gradus

@@ -77,6 +77,11 @@ AttentionMask AttentionMask::with_fill(double score) const {
   return mask;
 }
 
+bool AttentionMask::takes_out() const {
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [](const Part& part) { return part.fill == Part().fill; });
+}
+
 double AttentionMask::fill() const { return hides_nothing() ? Part().fill : parts_.back().fill; }
 
 void AttentionMask::add(const Part& part) {
@@ -100,27 +105,31 @@ AttentionMask operator|(const AttentionMask& a, const AttentionMask& b) {
   return both;
 }
 
-Tensor AttentionMask::hidden_for(const Tensor& scores) const {
-  if (hides_nothing()) return zeros(Shape::filled(scores.dim(), 1), boolean);
-  Tensor hidden = fitted(parts_.front().hidden, scores);
-  for (const Part& part : parts_) hidden = logical_or(hidden, fitted(part.hidden, scores));
+Tensor AttentionMask::hidden_for(const Shape& scores) const {
+  if (hides_nothing()) return zeros(Shape::filled(scores.size(), 1), boolean);
+  Tensor hidden;
+  for (const Part& part : parts_) {
+    const Tensor own = fitted(part.hidden, scores);
+    hidden = hidden.defined() ? logical_or(hidden, own) : own;
+  }
   return hidden;
 }
 
-Tensor AttentionMask::fitted(const Tensor& hidden, const Tensor& scores) const {
-  const Tensor four = scores.dim() == 3 ? scores.detach().unsqueeze(1) : scores.detach();
-  bool fits = four.dim() == 4;
+Tensor AttentionMask::fitted(const Tensor& hidden, const Shape& scores) const {
+  Shape four = scores;
+  if (scores.size() == 3) four = {scores[0], 1, scores[1], scores[2]};
+  bool fits = four.size() == 4;
   for (Index axis = 0; axis < 4 && fits; ++axis) {
-    fits = hidden.shape()[axis] == four.shape()[axis] || hidden.shape()[axis] == 1;
+    fits = hidden.shape()[axis] == four[axis] || hidden.shape()[axis] == 1;
   }
   if (!fits) {
-    throw ShapeError("attention: the mask does not fit the scores",
-                     {.got = text("mask ", given_, "; scores would be ", four.shape(),
-                                  ": batch, head, query, key"),
-                      .need = "(q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)",
-                      .hint = "a (batch, key) mask marks padding: AttentionMask::padding(mask)"});
+    throw ShapeError(
+        "attention: the mask does not fit the scores",
+        {.got = text("mask ", given_, "; scores would be ", four, ": batch, head, query, key"),
+         .need = "(q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)",
+         .hint = "a (batch, key) mask marks padding: AttentionMask::padding(mask)"});
   }
-  return scores.dim() == 3 ? hidden.squeeze(1) : hidden;
+  return scores.size() == 3 ? hidden.squeeze(1) : hidden;
 }
 
 Tensor masked_fill(const Tensor& scores, const AttentionMask& mask) {
@@ -130,7 +139,7 @@ Tensor masked_fill(const Tensor& scores, const AttentionMask& mask) {
   Tensor filled = scores;
   for (const auto& [hidden, score] : mask.parts_) {
     const double fill = std::isfinite(score) ? std::max(score, lowest) : score;
-    filled = masked_fill(filled, mask.fitted(hidden, scores), fill);
+    filled = masked_fill(filled, mask.fitted(hidden, scores.shape()), fill);
   }
   return filled;
 }

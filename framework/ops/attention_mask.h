@@ -45,12 +45,15 @@ class AttentionMask {
   friend AttentionMask operator|(const AttentionMask& a, const AttentionMask& b);
 
   bool hides_nothing() const { return parts_.empty(); }
+  /// True where all that is hidden is taken out, by a fill of -inf, and not merely made unlikely.
+  bool takes_out() const;
   /// The score written where keys are hidden; the lowest one, where there are several.
   double fill() const;
 
   /// A bool tensor, true = hidden, that broadcasts against scores (B, H, q, k), or (B, q, k) where
   /// there is one head. Throws ShapeError, naming the shapes that fit.
-  Tensor hidden_for(const Tensor& scores) const;
+  Tensor hidden_for(const Tensor& scores) const { return hidden_for(scores.shape()); }
+  Tensor hidden_for(const Shape& scores) const;
 
   /// The scores with the mask's fill where it hides keys; scores as they are where it hides
   /// nothing. Throws ShapeError as hidden_for does.
@@ -64,7 +67,7 @@ class AttentionMask {
 
   AttentionMask(const Tensor& given, const Tensor& hidden);
   void add(const Part& part);
-  Tensor fitted(const Tensor& hidden, const Tensor& scores) const;
+  Tensor fitted(const Tensor& hidden, const Shape& scores) const;
 
   std::vector<Part> parts_;  // from the highest fill to the lowest, which is written last
   std::string given_;        // as the caller gave it, for errors

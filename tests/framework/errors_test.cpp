@@ -2151,6 +2151,7 @@ const std::map<std::string, std::string> kWithoutErrors{
     {"AttentionMask::with_fill", "takes any score, NaN as well"},
     {"AttentionMask::hides_nothing", "takes nothing"},
     {"AttentionMask::fill", "takes nothing"},
+    {"AttentionMask::takes_out", "takes nothing"},
 };
 
 std::vector<std::string> lines_of(const std::filesystem::path& header) {

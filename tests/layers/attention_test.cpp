@@ -601,6 +601,60 @@ TEST_CASE("the weights returned in training add up to 1, whatever was dropped", 
   }
 }
 
+// ---- without weights, by scaled_dot_product_attention ----
+
+TEST_CASE("multi-head attention without weights is the same under every mask", "[attention]") {
+  const DType dtype = GENERATE(float32, float64);
+  const double dropout = GENERATE(0.0, 0.4);
+  MultiHeadAttention attention({.d_model = 4, .n_heads = 2, .dropout = dropout});
+  attention.to(dtype);
+  for (const MaskForm& form : mask_forms()) {
+    INFO(form.name << ", " << dtype << ", dropout " << dropout);
+    std::vector<Tensor> x = inputs_for(form, 4);
+    for (Tensor& input : x) input = input.to(dtype).requires_grad_();
+    std::vector<Tensor> by = x;
+    for (const Tensor& parameter : attention.parameters()) by.push_back(parameter);
+    const Tensor g = random_normal({2, form.queries, 4}, 4, dtype);
+    const auto results = [&](bool need_weights) {
+      manual_seed(9);
+      const auto [output, weights] = attention(x[0], x[1], x[2], form.mask, need_weights);
+      CHECK(weights.defined() == need_weights);
+      const std::vector<Tensor> first =
+          gradients({output}, by, {.grad_outputs = {g}, .create_graph = true});
+      std::vector<Tensor> all =
+          gradients({output}, by, {.grad_outputs = {g}, .retain_graph = true});
+      if (dtype == float64) {  // the second ones of biases are 0 but for rounding, large in float32
+        Tensor squares = sum(first[0] * first[0]);
+        for (std::size_t i = 1; i < first.size(); ++i) squares = squares + sum(first[i] * first[i]);
+        for (const Tensor& second : gradients({squares}, by, {.allow_unused = true}))
+          all.push_back(second);
+      }
+      all.insert(all.end(), first.begin(), first.end());
+      const NoGrad no_grad;  // and where nothing is recorded
+      manual_seed(9);
+      all.push_back(attention(x[0], x[1], x[2], form.mask, need_weights).output);
+      all.push_back(output);
+      return all;
+    };
+    const std::vector<Tensor> got = results(false);
+    const std::vector<Tensor> want = results(true);
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      CHECK_THAT(got[i].detach(), IsCloseTo(want[i].detach()));
+    }
+  }
+}
+
+TEST_CASE("multi-head attention without weights has right first and second derivatives",
+          "[attention][gradcheck]") {
+  for (const MaskForm& form : mask_forms()) {
+    INFO(form.name);
+    MultiHeadAttention attention = two_heads();
+    check_layer_gradients(attention, inputs_for(form, 4), [&](const std::vector<Tensor>& x) {
+      return attention(x[0], x[1], x[2], form.mask, false).output;
+    });
+  }
+}
+
 // ---- errors ----
 
 TEST_CASE("attention that cannot be built says why", "[attention][errors]") {

@@ -172,7 +172,7 @@ TEST_CASE("TransformerEncoderLayer adds attention and a net to the stream", "[tr
   const TransformerEncoderLayer layer = small_layer();
   const Tensor x = random_normal({2, 3, 4}, 1);
   const AttentionMask mask = AttentionMask::causal(3, 3);
-  const auto [y, weights] = layer(x, mask);
+  const auto [y, weights] = layer(x, mask, true);
   const Tensor normal = layer.norm1(x);
   const auto [attended, want] = layer.self_attn(normal, normal, normal, mask);
   const Tensor middle = x + attended;
@@ -186,7 +186,7 @@ TEST_CASE("TransformerEncoderLayer norms the sum where the norm comes last", "[t
   const TransformerEncoderLayer layer = small_layer(0.0, Activation::relu, false);
   const Tensor x = random_normal({2, 3, 4}, 1);
   const AttentionMask mask = AttentionMask::causal(3, 3);
-  const auto [y, weights] = layer(x, mask);
+  const auto [y, weights] = layer(x, mask, true);
   const auto [attended, want] = layer.self_attn(x, x, x, mask);
   const Tensor middle = layer.norm1(x + attended);
   CHECK_THAT(y, IsCloseTo(layer.norm2(middle + layer.feed_forward(middle))));
@@ -200,7 +200,7 @@ TEST_CASE("TransformerDecoderLayer attends to itself, then to the memory", "[tra
   const AttentionMask padding = AttentionMask::padding({5, 2}, 5);
   SECTION("norm first") {
     const TransformerDecoderLayer layer = small_decoder(true);
-    const auto [y, self_weights, cross_weights] = layer(x, memory, causal, padding);
+    const auto [y, self_weights, cross_weights] = layer(x, memory, causal, padding, true);
     const Tensor seen = layer.norm1(x);
     const AttentionOutput own = layer.self_attn(seen, seen, seen, causal);
     const Tensor first = x + own.output;
@@ -275,7 +275,7 @@ TEST_CASE("TransformerEncoderLayer has right first and second derivatives",
   for (const AttentionMask& mask : masks) {
     TransformerEncoderLayer layer = small_layer();
     check_layer_gradients(layer, {random_normal({2, 3, 4}, 1)}, [&](const std::vector<Tensor>& x) {
-      const auto [output, weights] = layer(x[0], mask);
+      const auto [output, weights] = layer(x[0], mask, true);
       return std::vector<Tensor>{output, weights};
     });
   }
@@ -298,7 +298,7 @@ TEST_CASE("TransformerEncoderLayer has right first and second derivatives under 
     INFO(form.name << (norm_first ? ", norm first" : ", norm last"));
     TransformerEncoderLayer layer = small_layer(0.0, Activation::gelu, norm_first);
     check_layer_gradients(layer, {random_normal({2, 3, 4}, 1)}, [&](const std::vector<Tensor>& x) {
-      const auto [output, weights] = layer(x[0], form.mask);
+      const auto [output, weights] = layer(x[0], form.mask, true);
       return std::vector<Tensor>{output, weights};
     });
     norm_first = !norm_first;
@@ -318,7 +318,7 @@ TEST_CASE("TransformerDecoderLayer has right first and second derivatives under 
     check_layer_gradients(
         layer, {random_normal({2, 3, 4}, 1), random_normal({2, 4, 4}, 2)},
         [&](const std::vector<Tensor>& x) {
-          const auto result = layer(x[0], x[1], own[i].mask, memory_form.mask);
+          const auto result = layer(x[0], x[1], own[i].mask, memory_form.mask, true);
           return std::vector<Tensor>{result.output, result.self_weights, result.cross_weights};
         });
   }

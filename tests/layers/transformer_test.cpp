@@ -51,13 +51,15 @@ TEST_CASE("TransformerEncoder is its layers in turn, and the norm", "[transforme
     encoder.to(float64);
     const Tensor x = random_normal({2, 3, 4}, 1);
     const AttentionMask mask = AttentionMask::padding({3, 1}, 3);
-    const auto [y, weights] = encoder(x, mask);
-    const AttentionOutput first = encoder.layers[0](x, mask);
-    const AttentionOutput second = encoder.layers[1](first.output, mask);
+    const auto [y, weights] = encoder(x, mask, true);
+    const AttentionOutput first = encoder.layers[0](x, mask, true);
+    const AttentionOutput second = encoder.layers[1](first.output, mask, true);
     CHECK_THAT(y, IsCloseTo(norm ? (*encoder.norm)(second.output) : second.output, exactly));
     REQUIRE(weights.size() == 2);
     CHECK_THAT(weights[0], IsCloseTo(first.weights, exactly));
     CHECK_THAT(weights[1], IsCloseTo(second.weights, exactly));
+    CHECK(encoder(x, mask).weights.empty());
+    CHECK_THAT(encoder(x, mask).output, IsCloseTo(y));
     CHECK(encoder.norm.has_value() == norm);
     CHECK(difference(encoder.layers[0].norm1.weight, encoder.layers[1].norm1.weight) == "");
     CHECK(difference(encoder.layers[0].feed_forward.linear1.weight,
@@ -73,15 +75,19 @@ TEST_CASE("TransformerDecoder is its layers in turn, and the norm", "[transforme
   const Tensor memory = random_normal({2, 5, 4}, 2);
   const AttentionMask causal = AttentionMask::causal(3, 3);
   const AttentionMask padding = AttentionMask::padding({5, 2}, 5);
-  const auto [y, self_weights, cross_weights] = decoder(x, memory, causal, padding);
-  const auto first = decoder.layers[0](x, memory, causal, padding);
-  const auto second = decoder.layers[1](first.output, memory, causal, padding);
+  const auto [y, self_weights, cross_weights] = decoder(x, memory, causal, padding, true);
+  const auto first = decoder.layers[0](x, memory, causal, padding, true);
+  const auto second = decoder.layers[1](first.output, memory, causal, padding, true);
   CHECK_THAT(y, IsCloseTo((*decoder.norm)(second.output), exactly));
   REQUIRE(self_weights.size() == 2);
   CHECK_THAT(self_weights[1], IsCloseTo(second.self_weights, exactly));
   REQUIRE(cross_weights.size() == 2);
   CHECK_THAT(cross_weights[0], IsCloseTo(first.cross_weights, exactly));
   CHECK(cross_weights[1].shape() == Shape{2, 2, 3, 5});
+  const auto without = decoder(x, memory, causal, padding);
+  CHECK(without.self_weights.empty());
+  CHECK(without.cross_weights.empty());
+  CHECK_THAT(without.output, IsCloseTo(y));
 }
 
 TEST_CASE("stacks without layers are their norm, or nothing", "[transformer]") {

@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "framework/kernels/per_isa/isa.h"
+#include "framework/kernels/scratch.h"
 
 namespace gradus::kernels::GRADUS_ISA {
 namespace {
@@ -306,33 +306,10 @@ void pack(Index inner, Index columns, MatrixView<T> from, Index width, T* to) {
   }
 }
 
-/// Memory for packed operands: it grows and is kept, so that in the long run nothing is allocated.
-struct Workspace {
-  void* data;
-  std::size_t size;
-};
-thread_local Workspace workspace{};
-
-/// Frees the workspace with its thread. What runs later still finds it whole, if empty.
-struct WorkspaceEnd {
-  ~WorkspaceEnd() {
-    ::operator delete (workspace.data, std::align_val_t{64});
-    workspace = {};
-  }
-};
-
 template <class T>
-T* workspace_for(Index count) {
-  const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
-  if (bytes > workspace.size) {
-    thread_local WorkspaceEnd end;
-    static_cast<void>(end);
-    ::operator delete (workspace.data, std::align_val_t{64});
-    workspace = {};
-    workspace.data = ::operator new (bytes, std::align_val_t{64});
-    workspace.size = bytes;
-  }
-  return static_cast<T*>(workspace.data);
+T* packed_memory(Index count) {
+  return reinterpret_cast<T*>(
+      scratch(Scratch::panels, static_cast<std::size_t>(count) * sizeof(T)));
 }
 
 // ---- products ----
@@ -358,7 +335,7 @@ struct Panels {
 template <class T>
 Panels<T> panels_of(Index inner, Index columns, MatrixView<T> from, bool in_place) {
   constexpr Index kPanel = kTileColumns<T>;
-  T* const packed = workspace_for<T>(inner * parts_of(columns, kPanel) * kPanel);
+  T* const packed = packed_memory<T>(inner * parts_of(columns, kPanel) * kPanel);
   const Panels<T> panels{from, inner, columns, packed, in_place};
   for (Index j = 0; j < columns; j += kPanel) {
     if (panels.stays(j)) continue;
@@ -421,7 +398,7 @@ void multiply_last_columns(Index rows, Index columns, Index inner, T* out, Index
                            MatrixView<T> a, MatrixView<T> b, Start<T> start) {
   MatrixView<T> left = transpose_of(b);
   if (left.column_stride != 1) {
-    T* const packed = workspace_for<T>(columns * inner);
+    T* const packed = packed_memory<T>(columns * inner);
     for (Index j = 0; j < columns; ++j) {
       for (Index k = 0; k < inner; ++k) packed[j * inner + k] = *part_of(b, k, j).data;
     }

@@ -21,6 +21,7 @@ void fill_softmax(Table& table);
 void fill_normalize(Table& table);
 void fill_indexing(Table& table);
 void fill_matmul(Table& table);
+void fill_attention(Table& table);
 void fill_dropout(Table& table);
 void fill_optimizers(Table& table);
 

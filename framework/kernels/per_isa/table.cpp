@@ -16,6 +16,7 @@ const Table& table() {
     fill_normalize(all);
     fill_indexing(all);
     fill_matmul(all);
+    fill_attention(all);
     fill_dropout(all);
     fill_optimizers(all);
     return all;

@@ -74,7 +74,7 @@ TEST_CASE("trace: steps know the path of their module, and the error says it") {
     const Tensor q = block.self_attn.q_linear(x);
     CHECK(std::string(q.impl().node->path()).empty());  // called by itself it has no parent
     std::vector<std::string> paths;
-    const Tensor weights = block(x).weights;
+    const Tensor weights = block(x, {}, true).weights;
     CHECK(std::string(weights.impl().node->path()) == "self_attn.softmax");
     CHECK(std::string(current_path()).empty());
   }

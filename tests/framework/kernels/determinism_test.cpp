@@ -10,6 +10,7 @@
 #include "framework/autograd/backward.h"
 #include "framework/core/parallel.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/attention.h"
 #include "framework/ops/dropout.h"
 #include "framework/ops/extreme.h"
 #include "framework/ops/indexing.h"
@@ -68,6 +69,17 @@ std::vector<Row> rows() {
       {"a transposed copy",
        [](const Tensor& x) { return x.transpose(0, 1).contiguous(); },
        {300, 400}},
+      {"attention",
+       [](const Tensor& x) { return scaled_dot_product_attention(x, x, x, {.is_causal = true}); },
+       {2, 3, 200, 16}},
+      {"attention of grouped heads, with dropout",
+       [](const Tensor& x) {
+         manual_seed(1);
+         const Tensor shared = x.slice(1, 0, 2);
+         return scaled_dot_product_attention(x, shared, shared,
+                                             {.dropout_p = 0.3, .enable_gqa = true});
+       },
+       {1, 6, 150, 16}},
       {"embedding", [](const Tensor& x) { return embedding(many_indices(), x); }, {50, 400}},
   };
 }

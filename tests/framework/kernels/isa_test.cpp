@@ -346,6 +346,46 @@ TEST_CASE("isa: softmax and its kin agree, with masks as well") {
                }));
 }
 
+TEST_CASE("isa: attention agrees, forward and backward") {
+  const DType dtype = GENERATE(float32, float64);
+  const double dropout = GENERATE(0.0, 0.3);
+  check_builds("attention", dtype, kSum, [&](const Table& table, Index n) {
+    const Index queries = 131 - n;
+    const Tensor q = drawn({2, 2, queries, 5}, 1, dtype);
+    const Tensor k = drawn({2, 1, n, 5}, 2, dtype);
+    const Tensor v = drawn({2, 1, n, 3}, 3, dtype);
+    const Tensor g = drawn({2, 2, queries, 3}, 4, dtype);
+    const Tensor hidden = drawn({n}, 5, boolean);
+    const Tensor out = zeros_like(g);
+    const Tensor log_sums = zeros({2, 2, queries}, dtype);
+    const Tensor dq = zeros_like(q);
+    const Tensor dk = zeros_like(k);
+    const Tensor dv = zeros_like(v);
+    const auto rows = [](const Tensor& x) {
+      return kernels::HeadRows{x.raw(), x.strides()[0], x.strides()[1], x.strides()[2]};
+    };
+    const kernels::AttentionCall call{.batch = 2,
+                                      .heads = 2,
+                                      .shared_heads = 1,
+                                      .queries = queries,
+                                      .keys = n,
+                                      .width = 5,
+                                      .value_width = 3,
+                                      .scale = 0.3,
+                                      .causal_offset = 2,
+                                      .hidden = hidden.data<bool>(),
+                                      .hidden_strides = {0, 0, 0, 1},
+                                      .dropout_p = dropout,
+                                      .dropout_key = 42};
+    const kernels::AttentionOperands x{rows(q), rows(k), rows(v), rows(out), log_sums.raw()};
+    table.attention(dtype, call, x);
+    table.attention_backward(dtype, call, {rows(dq), rows(dk), rows(dv)}, x, rows(g));
+    Numbers numbers;
+    for (const Tensor& made : {out, log_sums, dq, dk, dv}) append(numbers, made);
+    return numbers;
+  });
+}
+
 TEST_CASE("isa: normalisation agrees") {
   const DType dtype = GENERATE(float32, float64);
   const bool affine = GENERATE(false, true);
