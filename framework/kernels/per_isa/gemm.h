@@ -66,11 +66,13 @@ constexpr Index kTileRows = 6;
 constexpr Index kStripRows = 12;
 #endif
 constexpr Index kTileVectors = 2;
+constexpr Index kLeftWidth = 16;                  // room for the rows of any tile
 constexpr Index kSmallBytes = 16;                 // of the shortest vector
 constexpr Index kInnerBlock = 384;                // rows of the right operand packed at a time
 constexpr Index kPackedBytes = Index{640} << 10;  // what they may take of the L2 cache
 constexpr Index kPackRows = 48;                   // fewer do not repay the packing of rows
 constexpr Index kFewRows = 4;                     // fewer do not repay that of columns
+constexpr Index kCacheWay = 4096;                 // bytes, of the L1 cache of all x86 so far
 constexpr Index kPrefetchInner = 64;              // a tile takes long enough to fetch out's part
 
 template <class T>
@@ -78,9 +80,11 @@ constexpr Index kWidth = kVectorBytes / Index{sizeof(T)};  // numbers in a vecto
 template <class T>
 constexpr Index kSmallWidth = kSmallBytes / Index{sizeof(T)};
 template <class T>
-constexpr Index kDotInner = kWidth<T>;  // shorter sums do not repay dot products
-template <class T>
 constexpr Index kTileColumns = kTileVectors* kWidth<T>;
+template <class T>
+constexpr Index kPackLeft = 8 * kTileColumns<T>;  // columns that repay the packing of the left
+template <class T>
+constexpr Index kDotInner = kWidth<T>;  // shorter sums do not repay dot products
 template <class T>
 constexpr Index kBlockColumns =  // of the right operand packed at a time
     kPackedBytes / Index{sizeof(T)} / kInnerBlock / kTileColumns<T>* kTileColumns<T>;
@@ -285,13 +289,15 @@ void pack_columns(Index inner, Index columns, MatrixView<T> from, Index width, T
 /// pack() where the numbers of a row do, or none.
 template <class T>
 void pack_rows(Index inner, Index columns, MatrixView<T> from, Index width, T* to) {
-  const Index whole = from.column_stride == 1 ? columns / kWidth<T> * kWidth<T> : 0;
-  for (Index k = 0; k < inner; ++k) {
+  const bool packed = from.column_stride == 1;
+  const Index wide = packed ? columns / kWidth<T> * kWidth<T> : 0;
+  const Index whole = packed ? columns / kSmallWidth<T> * kSmallWidth<T> : 0;
+  for (Index k = 0; k < inner; ++k, to += width) {
     const T* row = from.data + k * from.row_stride;
-    for (Index j = 0; j < whole; j += kWidth<T>) std::memcpy(to + j, row + j, kVectorBytes);
+    for (Index j = 0; j < wide; j += kWidth<T>) std::memcpy(to + j, row + j, kVectorBytes);
+    for (Index j = wide; j < whole; j += kSmallWidth<T>) std::memcpy(to + j, row + j, kSmallBytes);
     for (Index j = whole; j < columns; ++j) to[j] = row[j * from.column_stride];
     for (Index j = columns; j < width; ++j) to[j] = 0;
-    to += width;
   }
 }
 
@@ -333,11 +339,9 @@ struct Panels {
 };
 
 template <class T>
-Panels<T> panels_of(Index inner, Index columns, MatrixView<T> from, bool in_place) {
-  constexpr Index kPanel = kTileColumns<T>;
-  T* const packed = packed_memory<T>(inner * parts_of(columns, kPanel) * kPanel);
+Panels<T> panels_of(Index inner, Index columns, MatrixView<T> from, bool in_place, T* packed) {
   const Panels<T> panels{from, inner, columns, packed, in_place};
-  for (Index j = 0; j < columns; j += kPanel) {
+  for (Index j = 0; j < columns; j += kTileColumns<T>) {
     if (panels.stays(j)) continue;
     pack(inner, panels.width(j), part_of(from, 0, j), panels.step(j), packed + j * inner);
   }
@@ -408,6 +412,21 @@ void multiply_last_columns(Index rows, Index columns, Index inner, T* out, Index
                 transpose_of(start));
 }
 
+/// Whether the columns of a tile's rows lie so that they all fall into one set of the L1 cache.
+template <class T>
+bool drive_each_other_out(MatrixView<T> a) {
+  return a.row_stride == 1 && a.column_stride * Index{sizeof(T)} % kCacheWay == 0;
+}
+
+/// A copy of the first `height` of rows that lie in columns. Whole vectors are copied while there
+/// are rows, which is quicker.
+template <class T>
+MatrixView<T> packed_left(Index rows, Index height, Index inner, MatrixView<T> a, T* to) {
+  const Index width = parts_of(height, kWidth<T>) * kWidth<T>;
+  pack(inner, std::min(rows, width), transpose_of(a), width, to);
+  return {to, 1, width};
+}
+
 /// A block of out, whose part of b fits the cache: packed once for all tiles, which are of nearly
 /// equal height.
 template <class T>
@@ -422,16 +441,20 @@ void multiply_block(Index rows, Index columns, Index inner, T* out, Index out_st
   }
   if (columns == 0) return;
   const bool in_place = b.column_stride == 1 && rows < kPackRows;
-  const Panels<T> panels = panels_of(inner, columns, b, in_place);
+  const bool copies = columns >= kPackLeft<T> && drive_each_other_out(a);
+  T* const copy = packed_memory<T>(inner * (kLeftWidth + columns + kTileColumns<T>));
+  const Panels<T> panels = panels_of(inner, columns, b, in_place, copy + inner * kLeftWidth);
   const Index most = columns <= kWidth<T> ? kStripRows : kTileRows;
   const Index height = parts_of(rows, parts_of(rows, most));
   for (Index i = 0; i < rows; i += height) {
+    const Index here = std::min(rows - i, height);
+    MatrixView<T> left = part_of(a, i, 0);
+    if (copies) left = packed_left(rows - i, here, inner, left, copy);
     for (Index j = 0; j < columns; j += kTileColumns<T>) {
-      const Tile<T> tile{
-          out + i * out_stride + j, out_stride,      part_of(a, i, 0).data, a.row_stride,
-          a.column_stride,          panels.begin(j), panels.step(j),        inner,
-          part_of(start, i, j)};
-      multiply_panel(std::min(rows - i, height), panels.width(j), tile);
+      const Tile<T> tile{out + i * out_stride + j, out_stride,      left.data,      left.row_stride,
+                         left.column_stride,       panels.begin(j), panels.step(j), inner,
+                         part_of(start, i, j)};
+      multiply_panel(here, panels.width(j), tile);
     }
   }
 }

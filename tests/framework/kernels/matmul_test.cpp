@@ -156,6 +156,9 @@ TEMPLATE_TEST_CASE("matmul kernel: sizes beyond those of its blocks", "", float,
   check_product<TestType>({49, 70, 385});
   check_product<TestType>({200, 1, 800});
   check_product<TestType>({300, 333, 20});
+  check_product<TestType>(
+      {512, 300, 20});  // columns of a as far apart as a way of the cache is long
+  check_product<TestType>({1024, 300, 5});
   CHECK(true);
 }
 
