@@ -1,7 +1,6 @@
 #include "examples/gradus/curves.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "examples/support/format.h"
 #include "framework/core/error.h"
@@ -40,9 +39,8 @@ std::size_t gaps(const std::vector<Panel>& panels) {
   for (const Panel& panel : panels) {
     for (const Curve& curve : panel.curves) {
       count += static_cast<std::size_t>(
-          std::count_if(curve.points.begin(), curve.points.end(), [&](const Point& point) {
-            return !std::isfinite(point.y) || (panel.log && point.y <= 0.0);
-          }));
+          std::count_if(curve.points.begin(), curve.points.end(),
+                        [&](const Point& point) { return !can_be_drawn(point.y, panel); }));
     }
   }
   return count;

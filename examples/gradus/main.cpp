@@ -55,6 +55,14 @@ ExitCode run_gradus(int argc, char** argv) {
 
   Action chosen = show_front_page;
   for (const AddCommand add : kCommands) add(app, chosen);
+  std::string page;
+  app.add_subcommand("help", "Print this page")->callback([&] {
+    chosen = [&page] {
+      std::cout << page;
+      return kWell;
+    };
+  });
+  page = app.help();  // which later is that of the command that was given
   if (!parse_command_line(app, argc, argv)) return kWell;
   return chosen();
 }

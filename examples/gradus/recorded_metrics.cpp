@@ -19,6 +19,8 @@ using Json = nlohmann::json;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+constexpr double kLastStep = 1e15;  // and so a whole number, whose axis can be drawn
+
 /// Takes off what a run that went on from `step` has written anew.
 void forget_from(double step, RecordedMetrics& metrics) {
   for (auto& [name, points] : metrics.series) {
@@ -26,12 +28,33 @@ void forget_from(double step, RecordedMetrics& metrics) {
   }
 }
 
+/// The line with null in place of the numbers that JSON lacks and that Python's writes: NaN,
+/// Infinity, -Infinity.
+std::string without_bare_words(std::string_view line) {
+  constexpr std::string_view kWords[] = {"-Infinity", "Infinity", "NaN"};
+  std::string result;
+  bool in_string = false;
+  while (!line.empty()) {
+    std::string_view piece = line.substr(0, in_string && line.front() == '\\' ? 2 : 1);
+    if (piece == "\"") in_string = !in_string;
+    for (const std::string_view word : kWords) {
+      if (!in_string && line.starts_with(word)) piece = word;
+    }
+    const bool is_word = piece.size() > 1 && piece.front() != '\\';
+    result += is_word ? "null" : piece;
+    line.remove_prefix(piece.size());
+  }
+  return result;
+}
+
 /// Adds the numbers of a line; false where it is no object with a step.
 bool add_line(std::string_view line, double& last_step, RecordedMetrics& metrics) {
-  const Json members = Json::parse(line, nullptr, false);
+  Json members = Json::parse(line, nullptr, false);
+  if (members.is_discarded()) members = Json::parse(without_bare_words(line), nullptr, false);
   if (!members.is_object() || !members.contains("step") || !members["step"].is_number())
     return false;
   const double step = members["step"].get<double>();
+  if (std::abs(step) > kLastStep) return false;
   if (step <= last_step) forget_from(step, metrics);
   last_step = step;
   for (const auto& [name, value] : members.items()) {

@@ -14,8 +14,8 @@
 namespace examples {
 
 struct RecordedMetrics {
-  /// By the name of the number: its points by rising step, NaN where it was null. A step that lacks
-  /// it has none.
+  /// By the name of the number: its points by rising step, NaN where it was null, NaN or infinite.
+  /// A step that lacks it has none.
   std::map<std::string, std::vector<Point>> series{};
   std::size_t lines = 0;
   /// What was passed over, as "line 20 is cut short: it was passed over".

@@ -12,7 +12,7 @@
 #include "examples/gradus/watch/predictions.h"
 #include "examples/support/format.h"
 #include "examples/support/text_layout.h"
-#include "examples/support/utf8.h"
+#include "examples/support/visible.h"
 #include "framework/core/error.h"
 #include "framework/kernels/instruction_set.h"
 #include "layers/summary.h"
@@ -26,20 +26,23 @@ void write(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) std::cout << line << "\n";
 }
 
-std::string task_line(const Session& session) {
+std::vector<std::string> task_fields(const Session& session) {
   const RunSettings& settings = session.settings();
   if (settings.is_text()) {
-    return text("text: what comes next, character by character (UTF-8) of ", settings.file);
+    return {"text: what comes next,", "character by character (UTF-8)", "of " + settings.file};
   }
   const Task& task = *find_task(settings.task);
-  return text(task.name, ": ", task.meaning, "; ", settings.length, " ", task.length_unit,
-              task.symbols.most > 0 ? text(", ", settings.symbols, " symbols") : "");
+  const bool has_symbols = task.symbols.most > 0;
+  return {text(task.name, ": ", task.meaning, ";"),
+          text(settings.length, " ", task.length_unit, has_symbols ? "," : ""),
+          has_symbols ? text(settings.symbols, " symbols") : ""};
 }
 
 std::vector<std::string> model_fields(const Session& session) {
   const RunSettings& settings = session.settings();
   const auto bytes = static_cast<double>(session.model().parameter_count() * Index{sizeof(float)});
-  return {text(settings.layers, " layers, ", settings.heads, " heads, width ", settings.width, ","),
+  return {text(settings.layers, settings.layers == 1 ? " layer, " : " layers, ", settings.heads,
+               settings.heads == 1 ? " head" : " heads", ", width ", settings.width, ","),
           text("block ", session.data().block_size(), ", ", settings.positions, " positions,"),
           text(grouped(session.model().parameter_count()), " parameters (", byte_size(bytes), ")")};
 }
@@ -56,7 +59,7 @@ void report_start(const Session& session, bool verbose) {
   const RunSettings& settings = session.settings();
   const int width = Terminal(STDOUT_FILENO).width() - 1;
   const Index vocab_size = session.data().vocabulary().size();
-  write(flow({task_line(session)}, {.width = width, .label = "task   "}));
+  write(flow(task_fields(session), {.width = width, .label = "task   ", .between = " "}));
   write(flow({session.data().sizes()}, {.width = width, .label = "data   "}));
   write(flow(model_fields(session), {.width = width, .label = "model  ", .between = " "}));
   write(flow({text("seed ", settings.seed, ", float32, threads ", gradus::num_threads(), ", ",
@@ -86,7 +89,7 @@ void report_results(const Session& session, const SessionResult& result) {
             << "  without gradient  " << joined(without_gradient(session.model())) << "\n"
             << "  model             " << session.folder().model().string() << "\n"
             << "  curve             " << session.folder().metrics().string() << "\n";
-  if (!seen.writing.empty()) std::cout << "\nit writes:\n" << valid_utf8(seen.writing) << "\n";
+  if (!seen.writing.empty()) std::cout << "\nit writes:\n" << printable(seen.writing) << "\n";
   if (seen.predictions.empty()) return;
   const Terminal terminal(STDOUT_FILENO);
   std::cout << "\npredictions, mistakes first:\n";

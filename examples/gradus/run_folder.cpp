@@ -35,6 +35,18 @@ Index block_of(const std::string& number, const files::path& path) {
   return *block;
 }
 
+/// Throws IoError where the file is too small for the model that it claims to be, which need not be
+/// made to find that out: a number takes a byte and more, and attention has four matrices.
+void check_size(const RunSettings& settings, Index block, const files::path& path) {
+  const Index least = settings.layers * 4 * settings.width * settings.width +
+                      (settings.positions == "learned" ? block * settings.width : 0);
+  const auto size = files::file_size(path);
+  if (static_cast<std::uintmax_t>(least) <= size) return;
+  throw IoError(text("load: ", path.string(), " is too small for the model that it describes"),
+                {.got = text(size, " bytes; ", settings.layers, " layers of width ", settings.width,
+                             " and a block of ", block, " have ", least, " parameters and more")});
+}
+
 }  // namespace
 
 gradus::CheckpointFolder RunFolder::checkpoints(const RunSettings& settings) const {
@@ -94,8 +106,9 @@ TrainedModel load_trained_model(const files::path& run) {
   RunSettings settings =
       settings_from_toml(metadata_of(metadata, kConfig, path), path.string() + ": config");
   Vocabulary vocabulary = Vocabulary::from_json(metadata_of(metadata, kVocabulary, path));
-  gradus::GPT model =
-      make_model(settings, vocabulary.size(), block_of(metadata_of(metadata, kBlock, path), path));
+  const Index block = block_of(metadata_of(metadata, kBlock, path), path);
+  check_size(settings, block, path);
+  gradus::GPT model = make_model(settings, vocabulary.size(), block);
   gradus::load_weights(path, model);
   model.eval();
   return {std::move(settings), std::move(vocabulary), std::move(model)};

@@ -117,7 +117,12 @@ std::string settings_as_toml(const RunSettings& settings) {
 }
 
 RunSettings settings_from_toml(const std::string& toml, const std::string& file) {
-  return resolve_settings(settings_in_toml(toml, file)).settings;
+  try {
+    return resolve_settings(settings_in_toml(toml, file)).settings;
+  } catch (const Failure& failure) {  // not a fault of the command line
+    const std::string what = failure.what();
+    throw Failure(kData, what.starts_with(file) ? what : file + ": " + what);
+  }
 }
 
 std::string settings_table_text(const ResolvedSettings& resolved) {

@@ -19,7 +19,7 @@ struct Curve {
 struct Panel {
   std::string title{};
   std::vector<Curve> curves{};
-  bool log = false;      ///< the axis of y; values of 0 and less are gaps then
+  bool log = false;      ///< the axis of y
   bool percent = false;  ///< y from 0 to 1, shown as 0 to 100 %
 };
 
@@ -31,6 +31,10 @@ struct Chart {
   std::vector<std::string> legend{};
   std::string note{};  ///< a last line below the legend
 };
+
+/// False for numbers that are none, for those too large for any axis, and, on a log scale, for 0
+/// and less. They are gaps.
+bool can_be_drawn(double y, const Panel& panel);
 
 /// Long curves are thinned to what can be seen: a curve takes 60 KB at most.
 std::string svg(const Chart& chart);

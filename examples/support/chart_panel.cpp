@@ -12,9 +12,9 @@ namespace {
 
 using gradus::text;
 
-bool can_be_drawn(double y, const Panel& panel) {
-  return std::isfinite(y) && (!panel.log || y > 0.0);
-}
+// Beyond these the distance of two numbers, or their ratio, may be infinite.
+constexpr double kLargest = 1e150;
+constexpr double kSmallest = 1e-150;
 
 /// From 0, where all is above it and the scale is not a log scale.
 Extent extent_of_y(const Panel& panel) {
@@ -92,6 +92,10 @@ class Drawing {
 };
 
 }  // namespace
+
+bool can_be_drawn(double y, const Panel& panel) {
+  return std::abs(y) <= kLargest && (!panel.log || y >= kSmallest);
+}
 
 void Extent::add(double number) {
   low = is_empty ? number : std::min(low, number);

@@ -10,16 +10,13 @@ namespace examples {
 
 class LiveArea {
  public:
-  /// On stderr.
-  explicit LiveArea(const Terminal& terminal) : terminal_(terminal) {}
-
-  /// How wide lines may be. One column stays free, or the cursor could wrap.
-  int width() const;
-  /// Puts these lines in place of those drawn before, in one piece, so that nothing flickers.
-  void draw(const std::vector<std::string>& lines);
+  /// What to write, in one piece so that nothing flickers, to have these lines in place of those of
+  /// the call before. They must be narrower than the window, or the cursor could wrap. Lines that a
+  /// low window has no room for are left out: it would scroll, and there would be no way back to
+  /// the first line.
+  std::string drawn(std::vector<std::string> lines, const Window& window);
 
  private:
-  const Terminal& terminal_;
   std::vector<int> drawn_columns_;  // of each line on the screen
   int drawn_window_ = 0;            // how wide the window was then
 };

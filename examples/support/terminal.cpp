@@ -13,7 +13,6 @@
 namespace examples {
 namespace {
 
-constexpr int kDefaultWidth = 80;
 constexpr char kEscape = '\x1b';
 
 /// The variable's value, empty where it is not set.
@@ -69,10 +68,13 @@ Terminal::Terminal(int file)
       colors_(wants_colors(redraws_)),
       unicode_(locale_is_utf8()) {}
 
-int Terminal::width() const {
-  winsize window{};
-  const bool known = ioctl(file_, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
-  return known ? window.ws_col : kDefaultWidth;
+Window Terminal::window() const {
+  winsize size{};
+  Window window;
+  if (ioctl(file_, TIOCGWINSZ, &size) != 0) return window;
+  if (size.ws_col > 0) window.columns = size.ws_col;
+  if (size.ws_row > 0) window.rows = size.ws_row;
+  return window;
 }
 
 std::string Terminal::colored(int color, const std::string& text) const {

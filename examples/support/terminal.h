@@ -7,6 +7,12 @@
 
 namespace examples {
 
+/// In characters, and where there is no window what many have.
+struct Window {
+  int columns = 80;
+  int rows = 24;
+};
+
 class Terminal {
  public:
   /// Of a file descriptor: 1 is stdout, 2 is stderr.
@@ -17,8 +23,9 @@ class Terminal {
   bool unicode() const { return unicode_; }
   /// From now on only ASCII, whatever the locale.
   void use_ascii() { unicode_ = false; }
-  /// Asked anew each time, since windows change. 80 where there is no window.
-  int width() const;
+  /// Asked anew each time, since windows change.
+  Window window() const;
+  int width() const { return window().columns; }
   /// The text in one of the 256 colours, where colours are wanted.
   std::string colored(int color, const std::string& text) const;
   /// The first text, or the second where only ASCII can be shown.

@@ -67,6 +67,19 @@ std::string visible(std::string_view token, bool unicode) {
   return shown;
 }
 
+std::string printable(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const std::string_view character = first_character(text);
+    const char32_t point = code_point(character);
+    const bool is_blank = point == '\n' || point == '\r' || point == '\t';
+    const bool is_control = point < 0x20 || (point >= 0x7F && point < 0xA0);
+    shown += is_control && !is_blank ? visible_character(character, true) : valid_utf8(character);
+    text.remove_prefix(character.size());
+  }
+  return shown;
+}
+
 std::vector<std::string> visible(const std::vector<std::string>& tokens, bool unicode) {
   std::vector<std::string> shown;
   for (const std::string& token : tokens) shown.push_back(visible(token, unicode));

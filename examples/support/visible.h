@@ -14,4 +14,9 @@ namespace examples {
 std::string visible(std::string_view token, bool unicode = true);
 std::vector<std::string> visible(const std::vector<std::string>& tokens, bool unicode = true);
 
+/// A text of several lines that is safe to print: line ends and tabs as they are, other control
+/// characters, which could command a terminal, as their marks, and bytes that are no UTF-8 as
+/// U+FFFD.
+std::string printable(std::string_view text);
+
 }  // namespace examples

@@ -61,12 +61,41 @@ fs::path draft_name(const fs::path& path) {
   return name;
 }
 
-/// Writes the bytes to a new file; returns 0, or errno where that failed.
-int write_draft(const fs::path& draft, std::string_view bytes) {
+/// Writes the bytes to a new file, with the permissions of the one that it will replace, if there
+/// is one and the file system has such; returns 0, or errno where that failed.
+int write_draft(const fs::path& draft, std::string_view bytes, const struct stat* replaced) {
   const OpenFile file(draft, O_WRONLY | O_CREAT | O_EXCL);
   if (file.number < 0) return errno;
+  if (replaced) static_cast<void>(::fchmod(file.number, replaced->st_mode & 07777));
   const bool written = write_all(file.number, bytes) && ::fsync(file.number) == 0;
   return written ? 0 : errno;
+}
+
+/// Replaces a file by way of a draft; returns 0, or errno where that failed.
+int replace(const fs::path& path, std::string_view bytes, const struct stat* replaced) {
+  fs::path draft = draft_name(path);
+  int error = write_draft(draft, bytes, replaced);
+  while (error == EEXIST) {  // a killed program had our number
+    draft = draft_name(path);
+    error = write_draft(draft, bytes, replaced);
+  }
+  if (error == 0 && ::rename(draft.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0) ::unlink(draft.c_str());
+  return error;
+}
+
+/// A pipe or a device is no file to be replaced: the bytes go through it. Returns 0, or errno.
+int write_through(const fs::path& path, std::string_view bytes) {
+  const OpenFile file(path, O_WRONLY);
+  return file.number >= 0 && write_all(file.number, bytes) ? 0 : errno;
+}
+
+/// The file that a link leads to; the path itself where it is no link, or leads nowhere.
+fs::path followed(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return path;
+  const fs::path target = fs::canonical(path, error);
+  return error ? path : target;
 }
 
 /// Makes a rename last. Some file systems cannot, and some folders cannot be opened: no fault of
@@ -99,18 +128,14 @@ std::string read_file(const fs::path& path, std::size_t most) {
 }
 
 void write_file(const fs::path& path, std::string_view bytes) {
-  fs::path draft = draft_name(path);
-  int error = write_draft(draft, bytes);
-  while (error == EEXIST) {  // a killed program had our number
-    draft = draft_name(path);
-    error = write_draft(draft, bytes);
-  }
-  if (error == 0 && ::rename(draft.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) {
-    ::unlink(draft.c_str());
-    fail("save: cannot write ", path, error);
-  }
-  flush_folder(path.parent_path());
+  const fs::path target = followed(path);
+  struct stat before {};
+  const bool exists = ::stat(target.c_str(), &before) == 0;
+  const bool is_replaced = !exists || S_ISREG(before.st_mode) || S_ISDIR(before.st_mode);
+  const int error = is_replaced ? replace(target, bytes, exists ? &before : nullptr)
+                                : write_through(target, bytes);
+  if (error != 0) fail("save: cannot write ", path, error);
+  if (is_replaced) flush_folder(target.parent_path());
 }
 
 }  // namespace gradus

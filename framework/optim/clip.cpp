@@ -100,6 +100,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   const NoGrad no_grad;
   TensorList gradients = gradients_of(parameters);
   const double norm = norm_of(gradients, norm_type);
+  if (std::isinf(max_norm)) return norm;  // inf / inf would be NaN
   const double factor = max_norm / (norm + 1e-6);
   if (factor >= 1) return norm;  // NaN scales, so that it is seen
   for (Tensor& gradient : gradients) gradient.mul_(factor);

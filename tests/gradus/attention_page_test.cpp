@@ -66,6 +66,12 @@ TEST_CASE("tokens are visible, whatever they are", "[gradus][attention-page]") {
   CHECK(visible("é", false) == "\\u00E9");
 }
 
+TEST_CASE("text is printed without commands to the terminal", "[gradus][attention-page]") {
+  CHECK(printable("a\tb\r\nc") == "a\tb\r\nc");
+  CHECK(printable("\x1b[2J\x07\x7F") == "␛[2J␇␡");
+  CHECK(printable("h\xC3\xA9\xC2\x9B\xFF") == "h\xC3\xA9\\u009B\xEF\xBF\xBD");
+}
+
 TEST_CASE("a page shows hostile tokens as they were typed", "[gradus][attention-page]") {
   const std::vector<std::string> tokens = {"<s>",   "<script>alert(1)</script>",
                                            "a\"b",  "a'b",

@@ -83,6 +83,14 @@ TEST_CASE("numbers that are none, and those a log scale lacks, are gaps", "[grad
   CHECK(svg(of_one(points)).find("nan") == std::string::npos);
 }
 
+TEST_CASE("numbers too large or too small for an axis are gaps", "[gradus][chart]") {
+  for (const bool log : {false, true}) {
+    const std::string picture = svg(of_one({{0, 1}, {1, 1e308}, {2, -1e308}, {3, 1e-320}}, log));
+    CHECK(picture.find("nan") == picture.npos);
+    CHECK(picture.find("inf") == picture.npos);
+  }
+}
+
 TEST_CASE("a chart of one point, of equal ones, and of none can be drawn", "[gradus][chart]") {
   for (const bool log : {false, true}) {
     for (const auto& points : {line(1), line(5), std::vector<Point>{}, {{3, kNaN}}}) {

@@ -32,6 +32,21 @@ TEST_CASE("metrics may lack numbers on some lines", "[gradus][plot]") {
   CHECK(metrics.of("exact").empty());
 }
 
+TEST_CASE("metrics that Python wrote may hold NaN and Infinity", "[gradus][plot]") {
+  const RecordedMetrics metrics = parsed(
+      "{\"step\":1,\"loss\":NaN,\"note\":\"NaN \\\" NaN\"}\n"
+      "{\"step\": 2, \"loss\": -Infinity, \"val_loss\": 3}\n"
+      "{\"step\":3,\"loss\": Infinity}\n"
+      "{\"step\":4,\"loss\": 2}\n");
+  REQUIRE(metrics.of("loss").size() == 4);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(std::isnan(metrics.of("loss")[i].y));
+  CHECK(metrics.of("loss")[3].y == 2.0);
+  CHECK(metrics.of("val_loss").size() == 1);
+  CHECK_THROWS_AS(parsed("{\"step\":NaN}\n{\"step\":2}\n"), gradus::IoError);
+  CHECK_THROWS_AS(parsed("{\"step\":1,\"loss\":NaNa}\n{\"step\":2}\n"), gradus::IoError);
+  CHECK_THROWS_AS(parsed("{\"step\":1e200}\n{\"step\":2}\n"), gradus::IoError);
+}
+
 TEST_CASE("a last line cut short is passed over, and said", "[gradus][plot]") {
   for (const char* torn : {"{\"st", "{\"step\":2,\"loss\":1.2", "{\"step\":2,\"lo", "{"}) {
     const RecordedMetrics metrics = parsed(std::string("{\"step\":1,\"loss\":2}\n") + torn);

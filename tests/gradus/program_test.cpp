@@ -38,6 +38,14 @@ TEST_CASE("gradus alone shows a short page", "[gradus][program]") {
   CHECK(lines_of(result.output).size() < 12);
 }
 
+TEST_CASE("help is a command, too", "[gradus][program]") {
+  const ScratchFolder folder;
+  const ProgramResult result = run_gradus(folder, "help");
+  CHECK(result.exit_code == 0);
+  CHECK(result.output == run_gradus(folder, "--help").output);
+  CHECK_THAT(result.output, ContainsSubstring("gradcheck"));
+}
+
 TEST_CASE("the version names the instruction set", "[gradus][program]") {
   const ScratchFolder folder;
   const ProgramResult result = run_gradus(folder, "--version", "GRADUS_ISA=baseline");
@@ -126,6 +134,14 @@ TEST_CASE("a run can be made longer", "[gradus][program]") {
   const ProgramResult other = run_gradus(folder, "train --resume run/sort-1 --lr 1");
   CHECK(other.exit_code == 2);
   CHECK_THAT(other.log, ContainsSubstring("--lr cannot be changed when a run is resumed"));
+  const ProgramResult task = run_gradus(folder, "train copy --resume run/sort-1");
+  CHECK(task.exit_code == 2);
+  CHECK_THAT(task.log, ContainsSubstring("the task cannot be changed when a run is resumed\n"
+                                         "  got    copy; the run has sort"));
+  for (const char* senseless : {"--config a.toml", "--overwrite"}) {
+    const std::string arguments = "train --resume run/sort-1 --steps 8 ";
+    CHECK(run_gradus(folder, arguments + senseless).exit_code == 2);
+  }
   const ProgramResult more = run_gradus(folder, "train sort --resume run/sort-1 --steps 8");
   CHECK(more.exit_code == 0);
   CHECK_THAT(more.output, ContainsSubstring("done 8 steps"));

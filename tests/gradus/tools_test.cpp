@@ -5,12 +5,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "framework/io/safetensors.h"
 #include "tests/gradus/markup_checker.h"
 #include "tests/gradus/program.h"
 #include "tests/support/catch.h"
 
 using namespace gradus::testing;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -42,6 +44,18 @@ TEST_CASE("plot draws a run beside its metrics, or where it is told", "[gradus][
   const ProgramResult torn = run_gradus(folder, "plot run");
   CHECK(torn.exit_code == 0);
   CHECK_THAT(torn.log, ContainsSubstring("is cut short: passed over"));
+}
+
+TEST_CASE("plot names a run after its folder, and other metrics after their file",
+          "[gradus][tools]") {
+  const ScratchFolder folder;
+  std::filesystem::create_directory(folder.path() / "run");
+  for (const char* name : {"a.jsonl", "b.jsonl", "run/metrics.jsonl"}) {
+    std::ofstream(folder.path() / name) << "{\"step\":1,\"loss\":2}\n";
+  }
+  const ProgramResult result = run_gradus(folder, "plot a.jsonl b.jsonl run run/metrics.jsonl");
+  CHECK_THAT(result.output, StartsWith("a: step 1, loss 2\nb: step 1, loss 2\n"
+                                       "run: step 1, loss 2\nrun: step 1, loss 2\n"));
 }
 
 TEST_CASE("plot refuses what it cannot draw", "[gradus][tools]") {
@@ -86,12 +100,43 @@ TEST_CASE("sample refuses what the model cannot read", "[gradus][tools]") {
   const ProgramResult unknown = run_gradus(folder, "sample run --input CAxB");
   CHECK(unknown.exit_code == 2);
   CHECK_THAT(unknown.log, ContainsSubstring("'x' at position 2"));
-  for (const char* wrong : {"--input ''", "--prompt ''", "--input ABCDABCDABCD",
-                            "--input A --prompt B", "--temperature=-1", "--top-p 2"}) {
+  for (const char* wrong :
+       {"--input ''", "--prompt ''", "--input ABCDABCDABCD", "--input A --prompt B",
+        "--output page.txt", "--temperature=-1", "--top-p 2"}) {
     INFO(wrong);
     CHECK(run_gradus(folder, std::string("sample run ") + wrong).exit_code == 2);
   }
   CHECK(run_gradus(folder, "sample nowhere --input A").exit_code == 3);
+}
+
+TEST_CASE("sample refuses a model whose description is not of its tensors", "[gradus][tools]") {
+  const ScratchFolder folder;
+  train(folder);
+  const gradus::Safetensors whole =
+      gradus::load_safetensors(folder.path() / "run/model.safetensors");
+  const auto sampled = [&](const char* name, const std::string& from, const std::string& to) {
+    gradus::Metadata metadata = whole.metadata;
+    std::string& text = metadata.at(name);
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+    gradus::save_safetensors(folder.path() / "other.safetensors", whole.tensors, metadata);
+    const ProgramResult result = run_gradus(folder, "sample other.safetensors");
+    INFO(result.log);
+    CHECK(result.exit_code == 3);
+    CHECK(result.output.empty());
+    return result.log;
+  };
+  // Such a model would take 40 GB, and minutes to be drawn.
+  CHECK_THAT(sampled("config", "layers = 1\nheads = 2\nwidth = 8", "layers = 48\nwidth = 4096"),
+             ContainsSubstring("other.safetensors is too small for the model that it describes"));
+  CHECK_THAT(sampled("block", whole.metadata.at("block"), "1000000"),
+             ContainsSubstring("is too small"));
+  CHECK_THAT(sampled("config", "\"sort\"", "\"srot\""),
+             StartsWith("other.safetensors: config: train: unknown task 'srot'"));
+  CHECK_THAT(sampled("config", "width = 8", "width = 7"), StartsWith("other.safetensors: config"));
+  CHECK_THAT(sampled("config", "width = 8", "wide = 8"), StartsWith("other.safetensors: config"));
+  CHECK_THAT(sampled("vocabulary", whole.metadata.at("vocabulary"), "[]"),
+             ContainsSubstring("vocabulary: needs"));
 }
 
 TEST_CASE("gradcheck ends with 0 where all is right and with 1 where it is not",

@@ -62,6 +62,8 @@ TEST_CASE("an unknown character is named with its position", "[gradus][vocabular
         "  need   abc");
   CHECK_THAT(error_of([&] { vocabulary.encode("a\n"); }),
              Catch::Matchers::ContainsSubstring("character 10 at position 1"));
+  CHECK_THAT(error_of([&] { Vocabulary("\n\x1b\xFF").encode("a"); }),
+             Catch::Matchers::EndsWith("need   ⏎␛\\xFF"));
   CHECK_THAT(error_of([&] { vocabulary.encode("\xE9"); }),
              Catch::Matchers::ContainsSubstring("byte 233 at position 0"));
   CHECK(error_of([&] { vocabulary.decode(std::vector<Index>{3}); }) ==
@@ -70,8 +72,8 @@ TEST_CASE("an unknown character is named with its position", "[gradus][vocabular
 }
 
 TEST_CASE("a vocabulary is read with distrust", "[gradus][vocabulary]") {
-  for (const char* json :
-       {"", "{}", "[", "[\"ab\"]", "[\"a\", \"a\"]", "[\"\"]", "[3]", "[300]", "[\"a\", null]"}) {
+  for (const char* json : {"", "{}", "[", "[]", "[\"ab\"]", "[\"a\", \"a\"]", "[\"\"]", "[3]",
+                           "[300]", "[\"a\", null]"}) {
     INFO(json);
     CHECK_THROWS_AS(Vocabulary::from_json(json), IoError);
   }

@@ -23,9 +23,11 @@ struct PlotOptions {
   bool log_loss = false;
 };
 
-/// "sort-7" of run/sort-7, of run/sort-7/ and of run/sort-7/metrics.jsonl.
+/// "sort-7" of run/sort-7, of run/sort-7/, of run/sort-7/metrics.jsonl, and of sort-7.jsonl.
 std::string name_of(const files::path& path) {
   const files::path whole = files::absolute(path).lexically_normal();
+  const bool is_named = !files::is_directory(whole) && whole.filename() != "metrics.jsonl";
+  if (is_named) return whole.stem().string();
   const bool is_folder = files::is_directory(whole) && whole.has_filename();
   return (is_folder ? whole : whole.parent_path()).filename().string();
 }

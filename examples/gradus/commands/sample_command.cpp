@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@
 #include "examples/support/command_line.h"
 #include "examples/support/terminal.h"
 #include "examples/support/utf8.h"
+#include "examples/support/visible.h"
 #include "framework/core/error.h"
 #include "framework/io/file.h"
 
@@ -95,14 +97,18 @@ void print(const Continuation& result, const SampleOptions& options, const Termi
                                       {"said", valid_utf8(result.said)}};
     std::cout << line.dump() << "\n";
   } else if (is_answer) {
-    std::cout << result.given.substr(0, result.given.size() - 1) << terminal.pick(" → ", " -> ")
-              << valid_utf8(result.said) << "\n";
+    std::cout << printable(result.given.substr(0, result.given.size() - 1))
+              << terminal.pick(" → ", " -> ") << printable(result.said) << "\n";
   } else {
-    std::cout << valid_utf8(result.given + result.said) << "\n";
+    std::cout << printable(result.given + result.said) << "\n";
   }
 }
 
 ExitCode sample(const SampleOptions& options) {
+  const bool is_page = std::filesystem::path(options.output).extension() == ".html";
+  if (!options.output.empty() && !is_page) {
+    throw Failure(kUsage, "sample: " + options.output + " is no .html");
+  }
   Terminal terminal(STDOUT_FILENO);
   if (options.ascii) terminal.use_ascii();
   const TrainedModel trained = loaded(options);

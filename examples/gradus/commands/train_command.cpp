@@ -36,7 +36,8 @@ void check_unchanged(const GivenSettings& of_run, const GivenSettings& flags) {
     const bool is_same = before != of_run.end() && before->second.value == flag.value;
     if (is_same || name == "steps" || (!setting.makes_the_run && name != "out")) continue;
     throw Failure(kUsage,
-                  text("train: ", flag.origin, " cannot be changed when a run is resumed",
+                  text("train: ", name == "task" ? "the task" : flag.origin,
+                       " cannot be changed when a run is resumed",
                        before == of_run.end()
                            ? ""
                            : "\n  got    " + flag.value + "; the run has " + before->second.value));
@@ -103,14 +104,16 @@ void add_train_command(CLI::App& app, Action& chosen) {
   const auto options = std::make_shared<TrainOptions>();
   CLI::App& command = *app.add_subcommand("train", "Train a model on a task");
   add_setting_options(command, options->flags);
-  command.add_option("--config", options->config, "Settings from a TOML file: lr = 1e-3")
-      ->type_name("FILE")
-      ->group("The run");
+  CLI::Option* config =
+      command.add_option("--config", options->config, "Settings from a TOML file: lr = 1e-3");
+  config->type_name("FILE")->group("The run");
+  CLI::Option* overwrite =
+      command.add_flag("--overwrite", options->overwrite, "Replace a run that is already there");
+  overwrite->group("The run");
   command.add_option("--resume", options->resume, "Go on with a run, bit for bit; see below")
       ->type_name("RUN")
-      ->group("The run");
-  command.add_flag("--overwrite", options->overwrite, "Replace a run that is already there")
-      ->group("The run");
+      ->group("The run")
+      ->excludes(config, overwrite);
   command.add_flag("--dry-run", options->dry_run, "Only show all settings, and where each is from")
       ->group("The run");
   const auto check = [](const std::string& given) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "examples/support/utf8.h"
+#include "examples/support/visible.h"
 #include "framework/core/error.h"
 
 namespace examples {
@@ -52,7 +53,7 @@ std::vector<Index> Vocabulary::encode(std::string_view text) const {
       throw gradus::ValueError(
           gradus::text("vocabulary: ", named(character), " at position ", tokens.size(),
                        " is none of the ", size(), " characters that the model knows"),
-          {.need = known.size() <= kShownCharacters ? valid_utf8(known) : ""});
+          {.need = known.size() <= kShownCharacters ? visible(known) : ""});
     }
     tokens.push_back(found->second);
     text.remove_prefix(character.size());
@@ -89,7 +90,7 @@ std::string Vocabulary::to_json() const {
 Vocabulary Vocabulary::from_json(const std::string& json) {
   const nlohmann::json list = nlohmann::json::parse(json, nullptr, false);
   Vocabulary vocabulary;
-  bool is_valid = list.is_array();
+  bool is_valid = list.is_array() && !list.empty();
   for (std::size_t i = 0; is_valid && i < list.size(); ++i) {
     const nlohmann::json& item = list[i];
     std::string character;

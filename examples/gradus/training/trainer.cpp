@@ -12,6 +12,7 @@
 #include "examples/support/interrupt.h"
 #include "examples/support/number.h"
 #include "framework/core/error.h"
+#include "framework/io/file.h"
 #include "framework/ops/loss.h"
 #include "framework/optim/clip.h"
 
@@ -113,7 +114,7 @@ Step Trainer::take_step() {
   const Tensor loss = loss_of(batch);
   step.loss = loss.item();
   if (!std::isfinite(step.loss)) fail(text("the loss is ", step.loss), batch, before);
-  if (!loss_.has_value()) step.kept_bytes = kept_for_backward(loss, model_);
+  if (result_.steps == steps_before_) step.kept_bytes = kept_for_backward(loss, model_);
   loss.backward();
 
   if (step.number % kGroupsEvery == 0) step.groups = gradient_groups(model_);
@@ -166,7 +167,16 @@ void Trainer::resume_from(const Checkpoint& checkpoint) {
   seconds_before_ = 1e-3 * static_cast<double>(number_of<Index>(checkpoint, "milliseconds"));
   result_.seconds = seconds_before_;
   result_.learnt_step = number_of<Index>(checkpoint, "learnt_step");
-  result_.steps = checkpoint.step;
+  result_.steps = steps_before_ = checkpoint.step;
+  for (const Point& point : metrics_until(metrics_before_).of("loss")) loss_.add(point.y);
+}
+
+RecordedMetrics Trainer::metrics_until(std::uintmax_t bytes) const {
+  try {
+    return parse_metrics(read_file(folder_.metrics(), bytes), folder_.metrics().string());
+  } catch (const IoError&) {  // it is possible to go on without them
+    return {};
+  }
 }
 
 void Trainer::fail(const std::string& what, const Batch& batch, const Generator& before) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "examples/gradus/recorded_metrics.h"
 #include "examples/gradus/run_folder.h"
 #include "examples/gradus/training/metrics_file.h"
 #include "examples/gradus/training/step.h"
@@ -49,6 +50,8 @@ class Trainer {
   Step take_step();
   gradus::Tensor loss_of(const Batch& batch) const;
   void look_at_held_out(Step& step);
+  /// None where they cannot be read.
+  RecordedMetrics metrics_until(std::uintmax_t bytes) const;
   [[noreturn]] void fail(const std::string& what, const Batch& batch,
                          const gradus::Generator& before);
 
@@ -64,6 +67,7 @@ class Trainer {
   Smoothed loss_{0.95};
   TrainingResult result_;
   // Of earlier sittings.
+  Index steps_before_ = 0;
   double seconds_before_ = 0.0;
   std::uintmax_t metrics_before_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "examples/gradus/watch/watch.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "examples/gradus/watch/live_frame.h"
@@ -64,7 +65,10 @@ void Watch::finish() {
 }
 
 void Watch::draw() {
-  area_.draw(live_frame(state_, terminal_, area_.width()));
+  const Window window = terminal_.window();
+  const std::string output =
+      area_.drawn(live_frame(state_, terminal_, std::max(window.columns - 1, 1)), window);
+  std::fwrite(output.data(), 1, output.size(), stderr);
   seconds_at_output_ = seconds();
 }
 

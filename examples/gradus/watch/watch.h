@@ -27,7 +27,7 @@ class Watch : public StepListener {
   void write_line();
 
   Terminal terminal_{2};
-  LiveArea area_{terminal_};
+  LiveArea area_;
   WatchState state_;
   Clock::time_point start_ = Clock::now();
   double seconds_at_output_ = -1.0;  // none yet

@@ -2,11 +2,13 @@
 #include "framework/io/file.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "framework/core/error.h"
 #include "tests/support/catch.h"
@@ -114,6 +116,38 @@ TEST_CASE("a file that cannot be written is named, and what was there stays", "[
     fs::permissions(folder.path(), fs::perms::owner_all);
   }
   CHECK(read_file(path) == "old");
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a link stays a link, and a file keeps its permissions", "[io]") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "sub");
+  const fs::path file = folder / "sub" / "file";
+  const fs::path link = folder / "link";
+  write_file(file, "old");
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("sub/file", link);
+  write_file(link, "new");
+  CHECK(fs::is_symlink(link));
+  CHECK(read_file(file) == "new");
+  CHECK(fs::status(file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK(files_in(folder / "sub") == 1);
+
+  fs::remove(file);  // now it leads nowhere
+  write_file(link, "newer");
+  CHECK(read_file(link) == "newer");
+}
+
+TEST_CASE("a pipe is written to, and not replaced", "[io]") {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::string read;
+  std::thread reader([&] { read = read_file(pipe); });
+  write_file(pipe, "through");
+  reader.join();
+  CHECK(read == "through");
+  CHECK(fs::is_fifo(pipe));
   CHECK(files_in(folder.path()) == 1);
 }
 

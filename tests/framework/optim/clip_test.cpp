@@ -109,6 +109,15 @@ TEST_CASE("clip_grad_norm_ lets NaN be seen", "[clip]") {
   }
 }
 
+TEST_CASE("clip_grad_norm_ without a limit only measures", "[clip]") {
+  const Tensor a = with_gradient({3, kInf});
+  CHECK(clip_grad_norm_({a}, kInf) == kInf);
+  CHECK_THAT(a.grad(), HasValues({3, kInf}, exactly));
+  const Tensor b = with_gradient({3, kNaN});
+  CHECK(std::isnan(clip_grad_norm_({b}, kInf)));
+  CHECK_THAT(b.grad(), HasValues({3, kNaN}, exactly));
+}
+
 TEST_CASE("clipping takes gradients of any strides, and stays off the tape", "[clip]") {
   const Tensor a = zeros({2, 3}, float64).requires_grad_();
   a.set_grad(stored_transposed(tensor({{3, 0, 0}, {0, 4, 0}}, float64)));
