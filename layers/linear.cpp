@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "framework/core/error.h"
-#include "framework/ops/matmul.h"
+#include "framework/ops/linear.h"
 #include "framework/ops/random.h"
 
 namespace gradus {

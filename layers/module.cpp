@@ -38,6 +38,15 @@ void for_each_parameter(const Module& module, F f) {
   const_cast<Module&>(module).visit(walk);
 }
 
+/// Forgets the gradient of every parameter below.
+class GradientWalk final : public Visitor {
+ protected:
+  void on_parameter(std::string_view /*name*/, Tensor& parameter) override {
+    if (parameter.requires_grad()) parameter.zero_grad();
+  }
+  void on_module(std::string_view /*name*/, Module& child) override { child.visit(*this); }
+};
+
 /// Calls f(name, child) for every direct child.
 template <class F>
 class ChildWalk final : public Visitor {
@@ -156,9 +165,8 @@ void Module::requires_grad_(bool wanted) {
 }
 
 void Module::zero_grad() const {
-  for (const Tensor& parameter : parameters()) {
-    if (parameter.requires_grad()) parameter.zero_grad();
-  }
+  GradientWalk walk;
+  const_cast<Module*>(this)->visit(walk);
 }
 
 StateDict Module::state_dict() const {

@@ -15,8 +15,8 @@ constexpr std::align_val_t kAlignment{64};
 constexpr std::size_t kStep = 64;
 constexpr std::size_t kEvenSizes = 16;  // 64, 128, ... 1024
 constexpr std::size_t kPerDoubling = 8;
-constexpr std::size_t kFirstDoubling = 10;  // 2^10 = 1024
-constexpr std::size_t kLastDoubling = 46;   // beyond it nothing is kept
+constexpr std::size_t kFirstDoubling = 10;                                // 2^10 = 1024
+constexpr std::size_t kLastDoubling = sizeof(std::size_t) > 4 ? 46 : 30;  // beyond: nothing kept
 
 constexpr std::size_t kLargest = std::size_t{1} << kLastDoubling;
 constexpr std::size_t kSizes = kEvenSizes + (kLastDoubling - kFirstDoubling) * kPerDoubling;

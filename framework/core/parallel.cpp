@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -90,11 +91,8 @@ class Pool {
     if (!owner) return false;
     {
       const std::scoped_lock lock(mutex_);
-      while (static_cast<int>(threads_.size()) < helpers) {
-        threads_.emplace_back([this] { serve(); });
-      }
       work_ = &work;
-      wanted_ = helpers;
+      wanted_ = available_of(helpers);
       ++round_;
       if (asleep_ > 0) wake_.notify_all();
     }
@@ -113,6 +111,18 @@ class Pool {
   }
 
  private:
+  /// Starts the helpers that are missing; fewer where the system gives no more threads, or none.
+  int available_of(int helpers) {
+    try {
+      while (static_cast<int>(threads_.size()) < helpers) {
+        threads_.emplace_back([this] { serve(); });
+      }
+    } catch (const std::system_error&) {
+      return static_cast<int>(threads_.size());
+    }
+    return helpers;
+  }
+
   void serve() {
     inside_chunk = true;
     std::uint64_t seen = 0;

@@ -3,7 +3,6 @@
 #include "framework/autograd/node.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/launch.h"
-#include "framework/ops/reduce.h"
 
 namespace gradus {
 namespace {
@@ -25,47 +24,25 @@ Tensor readable(const Tensor& x) {
   return by_rows || by_columns ? x : launch::copy(x, x.dtype());
 }
 
-/// a b for stacks of matrices of equal number, plus a row for all rows where it is defined; off the
-/// tape.
-Tensor multiplied(const Tensor& a, const Tensor& b, const Tensor& row = {}) {
+// y = a b for stacks of matrices of equal number;  da = g bT;  db = aT g
+Tensor product(const Tensor& a, const Tensor& b) {
   Shape shape = a.shape();
   shape[a.dim() - 1] = b.size(-1);
   Tensor out(shape, a.dtype());
-  if (out.numel() == 0) return out;
-  const Tensor left = readable(a);
-  const Tensor right = readable(b);
-  const kernels::MatmulSizes sizes{.batch_rank = a.dim() - 2,
-                                   .batch_sizes = shape.data(),
-                                   .rows = a.size(-2),
-                                   .columns = b.size(-1),
-                                   .inner = a.size(-1)};
-  kernels::table().matmul(a.dtype(), sizes, out.raw(), matrices(left), matrices(right),
-                          {.bias = row.defined() ? row.raw() : nullptr});
-  return out;
-}
-
-// y = a b for stacks of matrices of equal number;  da = g bT;  db = aT g
-Tensor product(const Tensor& a, const Tensor& b) {
+  if (out.numel() > 0) {
+    const Tensor left = readable(a);
+    const Tensor right = readable(b);
+    const kernels::MatmulSizes sizes{.batch_rank = a.dim() - 2,
+                                     .batch_sizes = shape.data(),
+                                     .rows = a.size(-2),
+                                     .columns = b.size(-1),
+                                     .inner = a.size(-1)};
+    kernels::table().matmul(a.dtype(), sizes, out.raw(), matrices(left), matrices(right), {});
+  }
   return record(
-      "matmul", multiplied(a, b), {a, b}, Saves::inputs,
+      "matmul", out, {a, b}, Saves::inputs,
       [](const Vjp& v) { return product(v.grad(), transposed(v.input(1))); },
       [](const Vjp& v) { return product(transposed(v.input(0)), v.grad()); });
-}
-
-/// All axes but the last as one.
-Tensor as_rows(const Tensor& x) { return x.dim() == 1 ? x.unsqueeze(0) : x.flatten(0, -2); }
-
-// y = x WT + b;  dx = g W;  dW = gT x;  db = sum of g's rows
-Tensor linear_with_bias(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  Shape shape = x.shape();
-  shape[x.dim() - 1] = weight.size(0);
-  const Tensor y =
-      multiplied(as_rows(x.detach()), transposed(weight.detach()), launch::packed(bias.detach()));
-  return record(
-      "linear", y.view(shape), {x, weight, bias}, Saves::input0 | Saves::input1,
-      [](const Vjp& v) { return matmul(v.grad(), v.input(1)); },
-      [](const Vjp& v) { return product(transposed(as_rows(v.grad())), as_rows(v.input(0))); },
-      [](const Vjp& v) { return sum(as_rows(v.grad()), {0}); });
 }
 
 Tensor with_batch(const Tensor& x, Shape batch) {
@@ -108,29 +85,6 @@ Tensor matmul(const Tensor& x, const Tensor& other) {
   if (x.dim() == 1) result = result.squeeze(-2);
   if (other.dim() == 1) result = result.squeeze(-1);
   return result;
-}
-
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  check_floating("linear", x);
-  check_same_dtype("linear", x, weight);
-  if (bias.defined()) check_same_dtype("linear", x, bias);
-  if (weight.dim() != 2) {
-    throw ShapeError(text("linear: weight must have two axes (out, in), not ", weight.dim()),
-                     {.got = text("weight ", described(weight))});
-  }
-  if (x.dim() == 0 || x.size(-1) != weight.size(1)) {
-    throw ShapeError(text("linear: x has ", x.dim() == 0 ? 0 : x.size(-1),
-                          " features, the weight takes ", weight.size(1)),
-                     {.got = text("x ", described(x), ", weight ", described(weight)),
-                      .need = text("x (..., ", weight.size(1), ")")});
-  }
-  if (bias.defined() && !(bias.shape() == Shape{weight.size(0)})) {
-    throw ShapeError(
-        text("linear: the bias must have one number for each of the ", weight.size(0), " outputs"),
-        {.got = text("bias ", described(bias), ", weight ", described(weight))});
-  }
-  if (!bias.defined()) return matmul(x, transposed(weight));
-  return linear_with_bias(x, weight, bias);
 }
 
 }  // namespace gradus

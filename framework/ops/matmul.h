@@ -11,8 +11,4 @@ namespace gradus {
 /// never stretch) or the batch axes do not broadcast.
 Tensor matmul(const Tensor& x, const Tensor& other);
 
-/// x (..., in) times weight (out, in) transposed, plus bias (out): (..., out). The bias may be
-/// undefined. Throws ShapeError.
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
-
 }  // namespace gradus

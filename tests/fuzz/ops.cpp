@@ -12,6 +12,7 @@
 #include "framework/ops/extreme.h"
 #include "framework/ops/indexing.h"
 #include "framework/ops/join.h"
+#include "framework/ops/linear.h"
 #include "framework/ops/loss.h"
 #include "framework/ops/masking.h"
 #include "framework/ops/matmul.h"

@@ -9,6 +9,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/attention.h"
 #include "framework/ops/join.h"
+#include "framework/ops/linear.h"
 #include "framework/ops/masking.h"
 #include "framework/ops/matmul.h"
 #include "framework/ops/reduce.h"

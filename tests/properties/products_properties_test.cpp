@@ -6,6 +6,7 @@
 
 #include "framework/core/error.h"
 #include "framework/ops/einsum.h"
+#include "framework/ops/linear.h"
 #include "framework/ops/matmul.h"
 #include "tests/properties/properties.h"
 

@@ -114,7 +114,9 @@ T reduced(Index count, T start, At at, F f) {
     for (Index n = 0; n < kLanes; ++n) lanes[n] = f(lanes[n], at(i + n));
   }
   for (Index n = 0; i + n < count; ++n) lanes[n] = f(lanes[n], at(i + n));
+#pragma GCC unroll 4
   for (Index half = kLanes / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
     for (Index n = 0; n < half; ++n) lanes[n] = f(lanes[n], lanes[n + half]);
   }
   return lanes[0];
@@ -148,7 +150,7 @@ const bool* hidden_row(const AttentionCall& call, const Block& block, Index row)
 
 // Masks whose keys are neighbours have loops of their own, which become vector code.
 Index count_hidden(const bool* hidden, Index stride, Index count) {
-  Index sum = 0;
+  int sum = 0;  // of a block, which is small
   if (stride == 1) {
     for (Index i = 0; i < count; ++i) sum += hidden[i];
   } else {
@@ -166,24 +168,38 @@ void fill_where(const bool* hidden, Index stride, Index count, T* x, T value) {
   }
 }
 
+/// Whether the mask alone hides keys of the block, and lies row after row without gaps, so that it
+/// can be read as one row: short rows are not worth a loop each.
+bool hidden_in_one_stretch(const AttentionCall& call, const Block& block) {
+  return call.hidden && call.causal_offset >= call.keys - 1 && call.hidden_strides[3] == 1 &&
+         call.hidden_strides[2] == block.columns;
+}
+
 enum class Visible { none, some, all };
 
 Visible visible_in(const AttentionCall& call, const Block& block) {
-  Index visible = 0;
-  for (Index row = 0; row < block.rows; ++row) {
-    const Index columns = causal_columns(call, block, row);
-    visible += columns;
-    if (call.hidden) {
-      visible -= count_hidden(hidden_row(call, block, row), call.hidden_strides[3], columns);
+  const Index count = block.rows * block.columns;
+  Index hidden = 0;
+  if (hidden_in_one_stretch(call, block)) {
+    hidden = count_hidden(hidden_row(call, block, 0), 1, count);
+  } else {
+    for (Index row = 0; row < block.rows; ++row) {
+      const Index columns = causal_columns(call, block, row);
+      hidden += block.columns - columns;
+      if (call.hidden) {
+        hidden += count_hidden(hidden_row(call, block, row), call.hidden_strides[3], columns);
+      }
     }
   }
-  if (visible == 0) return Visible::none;
-  return visible == block.rows * block.columns ? Visible::all : Visible::some;
+  return hidden == 0 ? Visible::all : hidden == count ? Visible::none : Visible::some;
 }
 
 /// Writes `value` where keys are hidden.
 template <class T>
 void fill_hidden(const AttentionCall& call, const Block& block, T* scores, T value) {
+  if (hidden_in_one_stretch(call, block)) {
+    return fill_where(hidden_row(call, block, 0), 1, block.rows * block.columns, scores, value);
+  }
   for (Index row = 0; row < block.rows; ++row) {
     T* x = scores + row * block.columns;
     const Index columns = causal_columns(call, block, row);

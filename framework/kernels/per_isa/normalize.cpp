@@ -13,17 +13,18 @@ template <class T>
 class Normal {
  public:
   Normal(const T* x, const RowMoments& moments)
-      : x_(x), first_(x[0]), mean_(moments.mean_from_first), rstd_(moments.rstd) {}
+      : x_(x),
+        first_(x[0]),
+        mean_(static_cast<T>(moments.mean_from_first)),
+        rstd_(static_cast<T>(moments.rstd)) {}
 
-  T operator[](Index i) const {
-    return static_cast<T>(((static_cast<double>(x_[i]) - first_) - mean_) * rstd_);
-  }
+  T operator[](Index i) const { return ((x_[i] - first_) - mean_) * rstd_; }
 
  private:
   const T* x_;
-  double first_;
-  double mean_;
-  double rstd_;
+  T first_;
+  T mean_;
+  T rstd_;
 };
 
 // Two passes, with sums in double.

@@ -21,6 +21,7 @@
 #include "framework/core/parallel.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/dropout.h"
+#include "framework/ops/linear.h"
 #include "framework/ops/loss.h"
 #include "framework/ops/matmul.h"
 #include "framework/ops/normalization.h"

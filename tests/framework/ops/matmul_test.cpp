@@ -1,4 +1,5 @@
 #include "framework/ops/matmul.h"
+#include "framework/ops/linear.h"
 
 #include <functional>
 #include <string>

@@ -6,6 +6,7 @@
 
 #include "framework/core/error.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/linear.h"
 #include "framework/ops/loss.h"
 #include "framework/ops/matmul.h"
 #include "framework/optim/adam.h"
