@@ -168,7 +168,8 @@ void Trainer::resume_from(const Checkpoint& checkpoint) {
   result_.seconds = seconds_before_;
   result_.learnt_step = number_of<Index>(checkpoint, "learnt_step");
   result_.steps = steps_before_ = checkpoint.step;
-  for (const Point& point : metrics_until(metrics_before_).of("loss")) loss_.add(point.y);
+  const RecordedMetrics before = metrics_until(metrics_before_);
+  for (const Point& point : before.of("loss")) loss_.add(point.y);
 }
 
 RecordedMetrics Trainer::metrics_until(std::uintmax_t bytes) const {

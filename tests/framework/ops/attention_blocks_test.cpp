@@ -186,7 +186,7 @@ TEST_CASE("attention by blocks: heads of a view are read, and can be merged, in 
 // A hidden weight is 0, and 0 times NaN is NaN: blocks that hide may not be left out then.
 TEST_CASE("attention by blocks: what is not finite spreads as in the composed form", "[sdpa]") {
   const DType dtype = GENERATE(float32, float64);
-  const double value = GENERATE(kNaN, kInf, -kInf);
+  const double value = GENERATE(double{kNaN}, double{kInf}, -kInf);
   const auto operand = GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{2});
   const AttentionOptions all[] = {
       {},
