@@ -1,5 +1,7 @@
 #include "framework/core/parallel.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -60,6 +62,10 @@ struct Work {
 
 thread_local bool inside_chunk = false;
 
+// A process that was forked has none of the pool's threads, and one of them may have held the
+// pool's lock: it leaves the pool alone.
+std::atomic<bool> was_forked = false;
+
 /// Tells the processor that this thread only waits.
 void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -85,8 +91,13 @@ class Pool {
     return pool;
   }
 
+  Pool() {
+    pthread_atfork(nullptr, nullptr, [] { was_forked = true; });
+  }
+
   /// False when another thread has the pool: the caller then does the work alone.
   bool try_run(Work& work, int helpers) {
+    if (was_forked) return false;
     const std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner) return false;
     {
