@@ -4,6 +4,7 @@
 
 #include "framework/core/error.h"
 #include "framework/ops/attention.h"
+#include "framework/ops/attention_composed_internal.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/matmul.h"
 #include "framework/ops/rotary.h"

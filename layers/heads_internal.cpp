@@ -41,12 +41,4 @@ Tensor merge_heads(const Tensor& x) {
   return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
 }
 
-Tensor repeat_heads(const Tensor& x, Index n_heads) {
-  const Index group = n_heads / x.size(1);
-  if (group == 1) return x;
-  return x.unsqueeze(2)
-      .expand({x.size(0), x.size(1), group, x.size(2), x.size(3)})
-      .reshape({x.size(0), n_heads, x.size(2), x.size(3)});
-}
-
 }  // namespace gradus

@@ -12,8 +12,4 @@ void check_heads(const char* layer, Index d_model, Index n_heads);
 Tensor split_heads(const Tensor& x, Index n_heads);
 Tensor merge_heads(const Tensor& x);
 
-/// Every head once for each of the query heads that share it: (B, H / g, length, d_head) to
-/// (B, H, length, d_head).
-Tensor repeat_heads(const Tensor& x, Index n_heads);
-
 }  // namespace gradus

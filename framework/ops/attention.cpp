@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "framework/autograd/node.h"
+#include "framework/autograd/composed_internal.h"
 #include "framework/core/random.h"
 #include "framework/ops/attention_composed_internal.h"
 #include "framework/ops/checks.h"
@@ -103,30 +103,31 @@ kernels::AttentionOperands operands_of(const Tensor& query, const Tensor& key, c
   return {head_rows(query), head_rows(key), head_rows(value), head_rows(out), log_sums.raw()};
 }
 
-Gradients gradients_by_kernel(const Tensor& gradient, const Tensor& query, const Tensor& key,
-                              const Tensor& value, const Tensor& output, const Tensor& log_sums,
+Gradients gradients_by_kernel(const Vjp& step, const Tensor& log_sums,
                               const AttentionRecipe& recipe) {
-  const Tensor q = readable(query);
-  const Tensor k = readable(key);
-  const Tensor v = readable(value);
-  const Tensor g = readable(gradient);
+  const Tensor q = readable(step.input(0));
+  const Tensor k = readable(step.input(1));
+  const Tensor v = readable(step.input(2));
+  const Tensor g = readable(step.grad());
   const Tensor hidden = hidden_by(recipe.mask, q, k);
-  Gradients results{empty_beside(query, q.size(3)), empty_beside(key, k.size(3)),
-                    empty_beside(value, v.size(3))};
+  Gradients results;
+  for (Index i = 0; i < 3; ++i) {
+    const Tensor input = step.input(i);
+    results.push_back(empty_beside(input, input.size(3)));
+  }
   kernels::table().attention_backward(
       q.dtype(), call_of(q, k, v, hidden, recipe),
       {head_rows(results[0]), head_rows(results[1]), head_rows(results[2])},
-      operands_of(q, k, v, output, log_sums), head_rows(g));
+      operands_of(q, k, v, step.output(), log_sums), head_rows(g));
   return results;
 }
 
 /// Gradients that shall have derivatives themselves are taken of the composed form.
 Gradients gradients_of(const Vjp& step, const Tensor& log_sums, const AttentionRecipe& recipe) {
-  const Tensor q = step.input(0);
-  const Tensor k = step.input(1);
-  const Tensor v = step.input(2);
-  if (grad_enabled()) return composed_attention_gradients(step.grad(), q, k, v, recipe);
-  return gradients_by_kernel(step.grad(), q, k, v, step.output(), log_sums, recipe);
+  if (!grad_enabled()) return gradients_by_kernel(step, log_sums, recipe);
+  return composed_gradients(step, [&](const std::vector<Tensor>& inputs) {
+    return composed_attention(inputs[0], inputs[1], inputs[2], recipe);
+  });
 }
 
 // y = drop(softmax(scale q kT)) v

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "framework/autograd/node.h"
 #include "framework/ops/attention_mask.h"
 
 namespace gradus {
@@ -19,13 +18,12 @@ struct AttentionRecipe {
   std::uint64_t dropout_key;  ///< where dropout_p is not 0
 };
 
+/// Every head once for each of the query heads that share it: (B, H / g, length, d) to
+/// (B, H, length, d).
+Tensor repeat_heads(const Tensor& x, Index n_heads);
+
 /// Operands as scaled_dot_product_attention takes them, and checked.
 Tensor composed_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                           const AttentionRecipe& recipe);
-
-/// The gradients by query, key and value, from that of the result.
-Gradients composed_attention_gradients(const Tensor& gradient, const Tensor& query,
-                                       const Tensor& key, const Tensor& value,
-                                       const AttentionRecipe& recipe);
 
 }  // namespace gradus

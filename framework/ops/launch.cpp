@@ -193,6 +193,8 @@ void add_scaled_into(const Tensor& out, const Tensor& x, double alpha) {
 }
 
 Tensor packed(const Tensor& x) { return x.is_contiguous() ? x : copy(x, x.dtype()); }
+Tensor packed_if_defined(const Tensor& x) { return x.defined() ? packed(x) : x; }
+void* raw_or_null(const Tensor& x) { return x.defined() ? x.raw() : nullptr; }
 
 AxisSplit split_at(const Shape& shape, Index axis) {
   if (shape.contains(0)) return {0, 0, 0};  // nothing to do, however long the other axes

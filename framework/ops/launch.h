@@ -34,6 +34,10 @@ void select_into(const Tensor& out, const Tensor& condition, double a, const Ten
 
 /// x, or a row-major copy where it has gaps; off the tape.
 Tensor packed(const Tensor& x);
+/// The same of an operand that may be undefined, and then stays so.
+Tensor packed_if_defined(const Tensor& x);
+/// Its first number, or null where it is undefined.
+void* raw_or_null(const Tensor& x);
 
 /// A row-major shape around one axis.
 AxisSplit split_at(const Shape& shape, Index axis);

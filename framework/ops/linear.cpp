@@ -61,15 +61,13 @@ void multiply(const Tensor& out, const Matrix& a, const Matrix& b, const Tensor&
                            .inner = a.columns},
                           out.raw(), {a.data, nullptr, a.row_stride, a.column_stride},
                           {b.data, nullptr, b.row_stride, b.column_stride},
-                          {.bias = bias.defined() ? bias.raw() : nullptr});
+                          {.bias = launch::raw_or_null(bias)});
 }
 
-Tensor packed(const Tensor& x) { return x.defined() ? launch::packed(x) : x; }
-
 Gradients gradients_by_kernel(const Vjp& v) {
-  const Tensor g = packed(v.grad());
-  const Tensor x = packed(v.input(0));
-  const Tensor weight = packed(v.input(1));
+  const Tensor g = launch::packed(v.grad());
+  const Tensor x = launch::packed(v.input(0));
+  const Tensor weight = launch::packed(v.input(1));
   const Matrix g_rows = rows_of(g);
   Gradients all(3);
   if (v.wants(0)) multiply(all[0] = empty_like(x), g_rows, rows_of(weight));
@@ -103,9 +101,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   Shape shape = x.shape();
   shape[x.dim() - 1] = weight.size(0);
   const Tensor y = empty(shape, x.dtype());
-  const Tensor x_packed = packed(x);
-  const Tensor weight_packed = packed(weight);
-  multiply(y, rows_of(x_packed), rows_of(weight_packed).transposed(), packed(bias));
+  const Tensor x_packed = launch::packed(x);
+  const Tensor weight_packed = launch::packed(weight);
+  multiply(y, rows_of(x_packed), rows_of(weight_packed).transposed(),
+           launch::packed_if_defined(bias));
   return record("linear", y, {x, weight, bias}, Saves::input0 | Saves::input1, [](const Vjp& v) {
     return grad_enabled() ? gradients_by_ops(v) : gradients_by_kernel(v);
   });

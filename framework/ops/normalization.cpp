@@ -30,10 +30,6 @@ struct Rows {
   }
 };
 
-const void* numbers_of(const Tensor& packed) { return packed.defined() ? packed.raw() : nullptr; }
-
-Tensor packed(const Tensor& x) { return x.defined() ? launch::packed(x) : x; }
-
 /// The same by other ops, which have derivatives of every order.
 Tensor composed_layer_norm(const std::vector<Tensor>& inputs, const Shape& normalized_shape,
                            double eps) {
@@ -50,9 +46,9 @@ Tensor composed_layer_norm(const std::vector<Tensor>& inputs, const Shape& norma
 // With h = g weight and row means <.>:  dx = rstd (h - <h> - xhat <h xhat>);
 // dweight = sum over the rows of g xhat;  dbias = sum over the rows of g
 Gradients layer_norm_backward(const Vjp& v, const Rows& rows) {
-  const Tensor x = packed(v.input(0));
-  const Tensor weight = packed(v.input(1));
-  const Tensor g = packed(v.grad());
+  const Tensor x = launch::packed(v.input(0));
+  const Tensor weight = launch::packed_if_defined(v.input(1));
+  const Tensor g = launch::packed(v.grad());
   const Index block = std::max<Index>(kBlock / std::max<Index>(rows.size, 1), 1);
   const Shape sums{(rows.count + block - 1) / block, rows.size};
   const auto wanted = [&](Index input, const Shape& shape) {
@@ -61,9 +57,9 @@ Gradients layer_norm_backward(const Vjp& v, const Rows& rows) {
   const Tensor dx = wanted(0, x.shape());
   const Tensor dweight = wanted(1, sums);
   const Tensor dbias = wanted(2, sums);
-  const auto room = [](const Tensor& out) { return out.defined() ? out.raw() : nullptr; };
-  kernels::table().layer_norm_backward(x.dtype(), rows.for_kernel(), block, room(dx), room(dweight),
-                                       room(dbias), g.raw(), x.raw(), numbers_of(weight));
+  kernels::table().layer_norm_backward(x.dtype(), rows.for_kernel(), block, launch::raw_or_null(dx),
+                                       launch::raw_or_null(dweight), launch::raw_or_null(dbias),
+                                       g.raw(), x.raw(), launch::raw_or_null(weight));
   const auto total = [&](const Tensor& parts, Index input) {
     return parts.defined() ? sum(parts, {0}).view(v.input(input).shape()) : parts;
   };
@@ -104,8 +100,9 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
   check_affine("layer_norm", "bias", x, bias, normalized_shape);
   const Rows rows(x, normalized_shape);
   const Tensor y = empty_like(x);
-  kernels::table().layer_norm(x.dtype(), rows.for_kernel(), eps, y.raw(), packed(x).raw(),
-                              numbers_of(packed(weight)), numbers_of(packed(bias)));
+  kernels::table().layer_norm(x.dtype(), rows.for_kernel(), eps, y.raw(), launch::packed(x).raw(),
+                              launch::raw_or_null(launch::packed_if_defined(weight)),
+                              launch::raw_or_null(launch::packed_if_defined(bias)));
   return record("layer_norm", y, {x, weight, bias}, Saves::inputs,
                 [rows, normalized_shape, eps](const Vjp& v) {
                   if (!grad_enabled()) return layer_norm_backward(v, rows);

@@ -5,18 +5,16 @@
 #include <numeric>
 #include <span>
 
-#include "framework/autograd/no_grad.h"
+#include "framework/autograd/node.h"
 #include "framework/core/error.h"
 #include "framework/ops/unary.h"
 
 namespace gradus {
 namespace {
 
-using TensorList = std::vector<Tensor, BlockAllocator<Tensor>>;
-
 /// The gradients that there are, each once.
-TensorList gradients_of(const std::vector<Tensor>& parameters) {
-  TensorList gradients;
+Gradients gradients_of(const std::vector<Tensor>& parameters) {
+  Gradients gradients;
   gradients.reserve(parameters.size());
   for (const Tensor& parameter : parameters) {
     const Tensor gradient = parameter.grad();
@@ -39,7 +37,7 @@ void with_numbers(const Tensor& gradient, F f) {
   }
 }
 
-double largest_of(const TensorList& gradients) {
+double largest_of(const Gradients& gradients) {
   double largest = 0;
   for (const Tensor& gradient : gradients) {
     with_numbers(gradient, [&](auto numbers) {
@@ -54,7 +52,7 @@ double largest_of(const TensorList& gradients) {
 
 /// The sum of power(|element|), in eight independent sums.
 template <class F>
-double sum_of(const TensorList& gradients, F power) {
+double sum_of(const Gradients& gradients, F power) {
   constexpr std::size_t kLanes = 8;
   double lanes[kLanes] = {};
   for (const Tensor& gradient : gradients) {
@@ -71,7 +69,7 @@ double sum_of(const TensorList& gradients, F power) {
   return std::accumulate(std::begin(lanes), std::end(lanes), 0.0);
 }
 
-double norm_of(const TensorList& gradients, double norm_type) {
+double norm_of(const Gradients& gradients, double norm_type) {
   const bool all_float32 = std::all_of(gradients.begin(), gradients.end(),
                                        [](const Tensor& g) { return g.dtype() == float32; });
   if (norm_type == 2.0 && all_float32) {  // whose squares a double can always hold
@@ -98,7 +96,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
              " and ", norm_type));
   }
   const NoGrad no_grad;
-  TensorList gradients = gradients_of(parameters);
+  Gradients gradients = gradients_of(parameters);
   const double norm = norm_of(gradients, norm_type);
   if (std::isinf(max_norm)) return norm;  // inf / inf would be NaN
   const double factor = max_norm / (norm + 1e-6);

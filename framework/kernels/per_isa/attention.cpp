@@ -22,9 +22,6 @@ constexpr Index kQueryBlock = 64;
 constexpr Index kKeyBlock = 128;
 constexpr Index kSmallWork = 200'000;  // multiplications that are not worth waking a thread for
 
-constexpr Index smaller(Index a, Index b) { return a < b ? a : b; }
-constexpr Index blocks_of(Index count, Index size) { return (count + size - 1) / size; }
-
 /// The scores of some queries of one head for some keys.
 struct Block {
   Index batch;
@@ -60,7 +57,7 @@ T* log_sums_of(const AttentionCall& call, const AttentionOperands& x, const Bloc
 template <class F>
 void for_each_key_block(const AttentionCall& call, Block block, F f) {
   for (block.key = 0; block.key < call.keys; block.key += kKeyBlock) {
-    block.columns = smaller(kKeyBlock, call.keys - block.key);
+    block.columns = std::min(kKeyBlock, call.keys - block.key);
     f(block);
   }
 }
@@ -139,7 +136,7 @@ T sum_of(Index count, At at) {
 /// How many keys of the block, from its first on, the causal rule leaves to a row.
 Index causal_columns(const AttentionCall& call, const Block& block, Index row) {
   const Index visible = block.query + row + call.causal_offset + 1 - block.key;
-  return visible < 0 ? 0 : smaller(visible, block.columns);
+  return visible < 0 ? 0 : std::min(visible, block.columns);
 }
 
 const bool* hidden_row(const AttentionCall& call, const Block& block, Index row) {
@@ -297,7 +294,7 @@ class Forward {
       : call_(call), x_(x), leave_out_(leave_out) {}
 
   void operator()(const Block& queries) const {
-    const Index scores_size = queries.rows * smaller(kKeyBlock, call_.keys);
+    const Index scores_size = queries.rows * std::min(kKeyBlock, call_.keys);
     Pieces pieces(scratch(Scratch::attention, scratch_bytes(queries.rows, scores_size)));
     T* scaled = pieces.take<T>(queries.rows * call_.width);
     T* scores = pieces.take<T>(scores_size);
@@ -374,9 +371,9 @@ bool leaves_out(const AttentionCall& call, const AttentionOperands& x) {
 template <class T>
 void attention_of(const AttentionCall& call, const AttentionOperands& x) {
   const Forward<T> attend(call, x, leaves_out<T>(call, x));
-  const Index blocks = blocks_of(call.queries, kQueryBlock);
+  const Index blocks = parts_of(call.queries, kQueryBlock);
   const Index work =
-      smaller(kQueryBlock, call.queries) * call.keys * (call.width + call.value_width);
+      std::min(kQueryBlock, call.queries) * call.keys * (call.width + call.value_width);
   parallel_for(call.batch * call.heads * blocks, at_least_one(kSmallWork / at_least_one(work)),
                [&](Index first, Index last) {
                  for (Index n = first; n < last; ++n) {
@@ -385,7 +382,7 @@ void attention_of(const AttentionCall& call, const AttentionOperands& x) {
                    attend({.batch = head / call.heads,
                            .head = head % call.heads,
                            .query = query,
-                           .rows = smaller(kQueryBlock, call.queries - query)});
+                           .rows = std::min(kQueryBlock, call.queries - query)});
                  }
                });
 }
@@ -408,7 +405,7 @@ class Backward {
       : call_(call), gradients_(gradients), x_(x), g_(g), leave_out_(leave_out) {}
 
   void operator()(const Block& queries) const {
-    const Index scores_size = queries.rows * smaller(kKeyBlock, call_.keys);
+    const Index scores_size = queries.rows * std::min(kKeyBlock, call_.keys);
     Pieces pieces(scratch(Scratch::attention, scratch_bytes(queries.rows, scores_size)));
     T* scaled = pieces.take<T>(queries.rows * call_.width);
     T* weights = pieces.take<T>(scores_size);
@@ -538,7 +535,7 @@ void attention_backward_of(const AttentionCall& call, const AttentionGradients& 
         pull_back({.batch = batch,
                    .head = head,
                    .query = query,
-                   .rows = smaller(kQueryBlock, call.queries - query)});
+                   .rows = std::min(kQueryBlock, call.queries - query)});
       }
     }
   };
