@@ -22,6 +22,7 @@ void fill_normalize(Table& table);
 void fill_indexing(Table& table);
 void fill_matmul(Table& table);
 void fill_attention(Table& table);
+void fill_attention_backward(Table& table);
 void fill_dropout(Table& table);
 void fill_optimizers(Table& table);
 

@@ -17,6 +17,7 @@ const Table& table() {
     fill_indexing(all);
     fill_matmul(all);
     fill_attention(all);
+    fill_attention_backward(all);
     fill_dropout(all);
     fill_optimizers(all);
     return all;
