@@ -12,107 +12,124 @@
 namespace gradus::kernels::GRADUS_ISA {
 namespace {
 
-// ---- the softmax of a row, block by block ----
-
-/// The largest score so far, and the sum of exp(score - largest).
-template <class T>
-struct Running {
-  T top;
-  double sum;
-};
-
-/// Takes one more block of a row's scores in, and leaves exp(score - top) in their place. What came
-/// before, the sum and `row`, is made smaller where the top has risen.
-template <class T>
-void take_in(Running<T>& so_far, T* scores, Index columns, T* row, Index width) {
-  const T top = largest_of(scores, columns, so_far.top);
-  // Where all is hidden so far, exp(-inf - 0) is the 0 that is meant; -inf - -inf would be NaN.
-  const T shift = top == -std::numeric_limits<T>::infinity() ? T{0} : top;
-  for (Index i = 0; i < columns; ++i) scores[i] = vector_math::exp(scores[i] - shift);
-  if (so_far.sum != 0 && so_far.top != top) {
-    const T shrink = vector_math::exp(so_far.top - shift);
-    so_far.sum *= double{shrink};
-    for (Index i = 0; i < width; ++i) row[i] *= shrink;
-  }
-  so_far.sum += double{sum_of<T>(columns, [=](Index i) { return scores[i]; })};
-  so_far.top = top;
-}
-
-// ---- forward ----
-
 /// Attention of one block of queries.
 template <class T>
 class Forward {
  public:
   Forward(const AttentionCall& call, const AttentionOperands& x, bool leave_out)
-      : call_(call), x_(x), leave_out_(leave_out) {}
+      : call_(call), x_(x), leave_out_(leave_out), stride_(score_stride<T>(call)) {}
 
   void operator()(const Block& queries) const {
-    const Index scores_size = queries.rows * std::min(kKeyBlock, call_.keys);
-    Pieces pieces(scratch(Scratch::attention, scratch_bytes(queries.rows, scores_size)));
-    T* scaled = pieces.take<T>(queries.rows * call_.width);
-    T* scores = pieces.take<T>(scores_size);
-    T* factors = pieces.take<T>(scores_size);
-    auto* running = pieces.take<Running<T>>(queries.rows);
-    T* out = row_of<T>(x_.out, queries.batch, queries.head, queries.query);
-
-    scale_rows(queries.rows, call_.width, call_.scale, scaled, call_.width,
-               rows_from<T>(x_.query, queries.batch, queries.head, queries.query));
-    zero_rows(queries.rows, call_.value_width, out, x_.out.row_stride);
+    const Index count = queries.rows * stride_;
+    Pieces pieces(scratch(Scratch::attention, scratch_bytes(queries.rows)));
+    const Work work{.scores = pieces.take<T>(count),
+                    .factors = pieces.take<T>(count + kWidth<T>),
+                    .tops = pieces.take<T>(queries.rows),
+                    .tops_before = pieces.take<T>(queries.rows),
+                    .sums = pieces.take<double>(queries.rows),
+                    .seen = pieces.take<Seen>(queries.rows),
+                    .out = row_of<T>(x_.out, queries.batch, queries.head, queries.query)};
     for (Index row = 0; row < queries.rows; ++row) {
-      running[row] = {.top = -std::numeric_limits<T>::infinity(), .sum = 0};
+      work.tops[row] = -std::numeric_limits<T>::infinity();
+      work.sums[row] = 0;
     }
-    for_each_key_block(call_, queries, [&](const Block& block) {
-      add_block(block, scaled, scores, factors, running, out);
+    bool begun = false;
+    for_each_key_block(call_, queries, leave_out_, work.seen, [&](const Block& block) {
+      if (block.columns == 0) return;
+      add_block(block, work, begun);
+      begun = true;
     });
-    finish(queries, running, out);
+    if (!begun) zero_rows(queries.rows, call_.value_width, work.out, x_.out.row_stride);
+    finish(queries, work);
   }
 
  private:
-  std::size_t scratch_bytes(Index rows, Index scores_size) const {
-    return static_cast<std::size_t>(Pieces::bytes<T>(rows * call_.width) +
-                                    2 * Pieces::bytes<T>(scores_size) +
-                                    Pieces::bytes<Running<T>>(rows));
+  struct Work {
+    T* scores;
+    T* factors;  // of dropout
+    T* tops;     // the largest score of each row so far
+    T* tops_before;
+    double* sums;  // of exp(score - top)
+    Seen* seen;    // by each row, of the block
+    T* out;
+  };
+
+  std::size_t scratch_bytes(Index rows) const {
+    return static_cast<std::size_t>(2 * Pieces::bytes<T>(rows * stride_ + kWidth<T>) +
+                                    2 * Pieces::bytes<T>(rows) + Pieces::bytes<double>(rows) +
+                                    Pieces::bytes<Seen>(rows));
   }
 
-  void add_block(const Block& block, const T* scaled, T* scores, T* factors, Running<T>* running,
-                 T* out) const {
-    const Visible visible = visible_in(call_, block);
-    if (visible == Visible::none && leave_out_) return;
+  void add_block(const Block& block, const Work& work, bool begun) const {
     const Index shared = shared_head(call_, block.head);
-    multiply<T>(block.rows, block.columns, call_.width, scores, block.columns,
-                {scaled, call_.width, 1},
+    multiply<T>(block.rows, block.columns, call_.width, work.scores, stride_,
+                rows_from<T>(x_.query, block.batch, block.head, block.query),
                 transpose_of(rows_from<T>(x_.key, block.batch, shared, block.key)), Start<T>{});
-    if (visible != Visible::all) {
-      fill_hidden(call_, block, scores, -std::numeric_limits<T>::infinity());
+    take_in(block, work, begun);
+    if (call_.dropout_p > 0) {
+      const Index factor_stride = draw_factors(call_, block, work.factors);
+      for (Index row = 0; row < block.rows; ++row) {
+        drop(block.columns, work.scores + row * stride_, work.factors + row * factor_stride);
+      }
+    }
+    const Index out_stride = x_.out.row_stride;
+    multiply<T>(block.rows, call_.value_width, block.columns, work.out, out_stride,
+                {work.scores, stride_, 1}, rows_from<T>(x_.value, block.batch, shared, block.key),
+                begun ? Start<T>{work.out, out_stride, 1} : Start<T>{});
+  }
+
+  /// Takes one more block of scores in, and leaves exp(score - top) in their place. What came
+  /// before is made smaller where the top has risen. Each loop does little for a row, so that the
+  /// processor finds the next rows' work while it waits.
+  void take_in(const Block& block, const Work& work, bool begun) const {
+    constexpr T kHidden = -std::numeric_limits<T>::infinity();
+    scale_and_hide(call_, block, work.seen, work.scores, stride_);
+    for (Index row = 0; row < block.rows; ++row) {
+      work.tops_before[row] = work.tops[row];
+      work.tops[row] =
+          std::max(work.tops[row], largest_of(work.scores + row * stride_, block.columns));
+    }
+    if (begun) shrink(block, work);
+    for (Index row = 0; row < block.rows; ++row) {
+      T* x = work.scores + row * stride_;
+      // Where all is hidden so far, exp(-inf - 0) is the 0 that is meant; -inf - -inf would be NaN.
+      const T top = work.tops[row] == kHidden ? T{0} : work.tops[row];
+      for_vectors<T>(block.columns, [&](int i) { x[i] = vector_math::exp(x[i] - top); });
     }
     for (Index row = 0; row < block.rows; ++row) {
-      take_in(running[row], scores + row * block.columns, block.columns,
-              out + row * x_.out.row_stride, call_.value_width);
+      work.sums[row] += double{sum_of(work.scores + row * stride_, block.columns)};
     }
-    if (call_.dropout_p > 0) {
-      draw_factors(call_, block, factors);
-      drop(block.rows * block.columns, scores, factors);
-    }
-    multiply<T>(block.rows, call_.value_width, block.columns, out, x_.out.row_stride,
-                {scores, block.columns, 1}, rows_from<T>(x_.value, block.batch, shared, block.key),
-                Start<T>{out, x_.out.row_stride, 1});
   }
 
-  void finish(const Block& queries, const Running<T>* running, T* out) const {
+  void shrink(const Block& block, const Work& work) const {
+    for (Index row = 0; row < block.rows; ++row) {
+      if (work.sums[row] == 0 || work.tops_before[row] == work.tops[row]) continue;
+      const T factor = vector_math::exp(work.tops_before[row] - work.tops[row]);
+      work.sums[row] *= double{factor};
+      T* out = work.out + row * x_.out.row_stride;
+      for (Index i = 0; i < call_.value_width; ++i) out[i] *= factor;
+    }
+  }
+
+  void finish(const Block& queries, const Work& work) const {
     T* log_sums = log_sums_of<T>(call_, x_, queries);
+    T* inverses = work.scores;
     for (Index row = 0; row < queries.rows; ++row) {
-      const T sum = static_cast<T>(running[row].sum);
-      log_sums[row] = sum == 0 ? T{0} : running[row].top + vector_math::log(sum);
-      const T inverse = sum == 0 ? T{0} : 1 / sum;
-      T* sums = out + row * x_.out.row_stride;
-      for (Index i = 0; i < call_.value_width; ++i) sums[i] *= inverse;
+      const T sum = static_cast<T>(work.sums[row]);
+      const T log_sum = work.tops[row] + vector_math::log(sum);
+      log_sums[row] = sum == 0 ? T{0} : log_sum;
+      inverses[row] = sum == 0 ? T{0} : 1 / sum;
+    }
+    for (Index row = 0; row < queries.rows; ++row) {
+      T* out = work.out + row * x_.out.row_stride;
+      for (Index i = 0; i < call_.value_width; ++i) out[i] *= inverses[row];
     }
   }
 
   const AttentionCall& call_;
   const AttentionOperands& x_;
   bool leave_out_;
+  Index stride_;  // of the scores
 };
 
 template <class T>

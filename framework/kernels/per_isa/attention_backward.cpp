@@ -18,104 +18,143 @@ class Backward {
  public:
   Backward(const AttentionCall& call, const AttentionGradients& gradients,
            const AttentionOperands& x, const HeadRows& g, bool leave_out)
-      : call_(call), gradients_(gradients), x_(x), g_(g), leave_out_(leave_out) {}
+      : call_(call),
+        gradients_(gradients),
+        x_(x),
+        g_(g),
+        leave_out_(leave_out),
+        stride_(score_stride<T>(call)) {}
 
-  void operator()(const Block& queries) const {
-    const Index scores_size = queries.rows * std::min(kKeyBlock, call_.keys);
-    Pieces pieces(scratch(Scratch::attention, scratch_bytes(queries.rows, scores_size)));
-    T* scaled = pieces.take<T>(queries.rows * call_.width);
-    T* weights = pieces.take<T>(scores_size);
-    T* slopes = pieces.take<T>(scores_size);
-    T* factors = pieces.take<T>(scores_size);
-    T* dots = pieces.take<T>(queries.rows);
-    T* dq = row_of<T>(gradients_.query, queries.batch, queries.head, queries.query);
-    const Index dq_stride = gradients_.query.row_stride;
-
-    scale_rows(queries.rows, call_.width, call_.scale, scaled, call_.width,
-               rows_from<T>(x_.query, queries.batch, queries.head, queries.query));
-    write_dots(queries, dots);
-    zero_rows(queries.rows, call_.width, dq, dq_stride);
-    for_each_key_block(call_, queries, [&](const Block& block) {
-      const Visible visible = visible_in(call_, block);
-      if (visible == Visible::none && leave_out_) return;
-      write_weights(block, visible, scaled, weights);
-      write_slopes(block, visible, weights, dots, factors, slopes);
-      add_products(block, scaled, weights, slopes, dq);
+  /// The first queries of a head of keys write where the others add.
+  void operator()(const Block& queries, bool first) const {
+    const Index count = queries.rows * stride_;
+    Pieces pieces(scratch(Scratch::attention, scratch_bytes(queries.rows)));
+    const Work work{.weights = pieces.take<T>(count),
+                    .slopes = pieces.take<T>(count),
+                    .factors = pieces.take<T>(count + kWidth<T>),
+                    .dots = pieces.take<T>(queries.rows),
+                    .seen = pieces.take<Seen>(queries.rows)};
+    if (call_.keys > kKeyBlock) sum_by_output(queries, work);
+    bool begun = false;
+    for_each_key_block(call_, queries, leave_out_, work.seen, [&](const Block& block) {
+      if (first) zero_left_out(block);
+      if (block.columns == 0) return;
+      write_weights_and_slopes(block, work);
+      add_products(block, work, begun, first);
+      begun = true;
     });
-    scale_rows<T>(queries.rows, call_.width, call_.scale, dq, dq_stride, {dq, dq_stride, 1});
+    if (!begun) {
+      zero_rows(queries.rows, call_.width,
+                row_of<T>(gradients_.query, queries.batch, queries.head, queries.query),
+                gradients_.query.row_stride);
+    }
   }
 
  private:
-  std::size_t scratch_bytes(Index rows, Index scores_size) const {
-    return static_cast<std::size_t>(Pieces::bytes<T>(rows * call_.width) +
-                                    3 * Pieces::bytes<T>(scores_size) + Pieces::bytes<T>(rows));
+  struct Work {
+    T* weights;
+    T* slopes;   // ds, times the scale
+    T* factors;  // of dropout
+    T* dots;     // sum(p dp) of each row
+    Seen* seen;  // by each row, of the block
+  };
+
+  std::size_t scratch_bytes(Index rows) const {
+    return static_cast<std::size_t>(3 * Pieces::bytes<T>(rows * stride_ + kWidth<T>) +
+                                    Pieces::bytes<T>(rows) + Pieces::bytes<Seen>(rows));
   }
 
-  /// sum(g out) of each row.
-  void write_dots(const Block& queries, T* dots) const {
+  /// No gradient of what the first queries leave out, so far.
+  void zero_left_out(const Block& block) const {
+    const Index shared = shared_head(call_, block.head);
+    const Index key = block.key + block.columns;
+    zero_rows(block.left_out, call_.width, row_of<T>(gradients_.key, block.batch, shared, key),
+              gradients_.key.row_stride);
+    zero_rows(block.left_out, call_.value_width,
+              row_of<T>(gradients_.value, block.batch, shared, key), gradients_.value.row_stride);
+  }
+
+  /// The sums of p dp where no block has a whole row.
+  void sum_by_output(const Block& queries, const Work& work) const {
     for (Index row = 0; row < queries.rows; ++row) {
-      const T* g = row_of<T>(g_, queries.batch, queries.head, queries.query + row);
-      const T* out = row_of<T>(x_.out, queries.batch, queries.head, queries.query + row);
-      dots[row] = sum_of<T>(call_.value_width, [=](Index i) { return g[i] * out[i]; });
+      work.dots[row] =
+          dot(call_.value_width, row_of<T>(g_, queries.batch, queries.head, queries.query + row),
+              row_of<T>(x_.out, queries.batch, queries.head, queries.query + row));
     }
   }
 
-  /// p
-  void write_weights(const Block& block, Visible visible, const T* scaled, T* weights) const {
-    multiply<T>(
-        block.rows, block.columns, call_.width, weights, block.columns, {scaled, call_.width, 1},
-        transpose_of(rows_from<T>(x_.key, block.batch, shared_head(call_, block.head), block.key)),
-        Start<T>{});
-    if (visible != Visible::all) {
-      fill_hidden(call_, block, weights, -std::numeric_limits<T>::infinity());
-    }
+  /// w and ds
+  void write_weights_and_slopes(const Block& block, const Work& work) const {
+    const Index shared = shared_head(call_, block.head);
+    multiply<T>(block.rows, block.columns, call_.width, work.weights, stride_,
+                rows_from<T>(x_.query, block.batch, block.head, block.query),
+                transpose_of(rows_from<T>(x_.key, block.batch, shared, block.key)), Start<T>{});
+    multiply<T>(block.rows, block.columns, call_.value_width, work.slopes, stride_,
+                rows_from<T>(g_, block.batch, block.head, block.query),
+                transpose_of(rows_from<T>(x_.value, block.batch, shared, block.key)), Start<T>{});
+    write_weights(block, work);
+    if (call_.dropout_p == 0) return write_slopes(block, work);
+    const Index factor_stride = draw_factors(call_, block, work.factors);
+    drop_rows(block, work.slopes, work.factors, factor_stride);
+    write_slopes(block, work);
+    drop_rows(block, work.weights, work.factors, factor_stride);
+  }
+
+  /// From scores, p.
+  void write_weights(const Block& block, const Work& work) const {
+    scale_and_hide(call_, block, work.seen, work.weights, stride_);
     const T* log_sums = log_sums_of<T>(call_, x_, block);
     for (Index row = 0; row < block.rows; ++row) {
-      T* p = weights + row * block.columns;
+      T* p = work.weights + row * stride_;
       const T log_sum = log_sums[row];
-      for (Index i = 0; i < block.columns; ++i) p[i] = vector_math::exp(p[i] - log_sum);
+      for_vectors<T>(block.columns, [&](int i) { p[i] = vector_math::exp(p[i] - log_sum); });
     }
   }
 
-  /// ds, and w in the place of p
-  void write_slopes(const Block& block, Visible visible, T* weights, const T* dots, T* factors,
-                    T* slopes) const {
-    const Index count = block.rows * block.columns;
-    multiply<T>(block.rows, block.columns, call_.value_width, slopes, block.columns,
-                rows_from<T>(g_, block.batch, block.head, block.query),
-                transpose_of(
-                    rows_from<T>(x_.value, block.batch, shared_head(call_, block.head), block.key)),
-                Start<T>{});
-    if (call_.dropout_p > 0) {
-      draw_factors(call_, block, factors);
-      drop(count, slopes, factors);
+  /// From p and dp, the scale times ds.
+  void write_slopes(const Block& block, const Work& work) const {
+    const T scale = static_cast<T>(call_.scale);
+    for (Index row = 0; row < block.rows && call_.keys <= kKeyBlock; ++row) {
+      const Index place = row * stride_;
+      work.dots[row] = dot(block.columns, work.weights + place, work.slopes + place);
     }
     for (Index row = 0; row < block.rows; ++row) {
-      T* ds = slopes + row * block.columns;
-      const T* p = weights + row * block.columns;
-      const T dot = dots[row];
-      for (Index i = 0; i < block.columns; ++i) ds[i] = p[i] * (ds[i] - dot);
+      T* ds = work.slopes + row * stride_;
+      const T* p = work.weights + row * stride_;
+      const T dot = work.dots[row];
+      for_vectors<T>(block.columns, [&](int i) { ds[i] = scale * p[i] * (ds[i] - dot); });
+      fill_unseen(call_, block, row, work.seen[row], ds, T{0});
     }
-    if (visible != Visible::all) fill_hidden(call_, block, slopes, T{0});
-    if (call_.dropout_p > 0) drop(count, weights, factors);
   }
 
-  void add_products(const Block& block, const T* scaled, const T* weights, const T* slopes,
-                    T* dq) const {
+  void drop_rows(const Block& block, T* x, const T* factors, Index factor_stride) const {
+    for (Index row = 0; row < block.rows; ++row) {
+      drop(block.columns, x + row * stride_, factors + row * factor_stride);
+    }
+  }
+
+  void add_products(const Block& block, const Work& work, bool dq_begun, bool first) const {
     const Index shared = shared_head(call_, block.head);
-    const MatrixView<T> w{weights, block.columns, 1};
-    const MatrixView<T> ds{slopes, block.columns, 1};
-    T* dv = row_of<T>(gradients_.value, block.batch, shared, block.key);
+    const MatrixView<T> w{work.weights, stride_, 1};
+    const MatrixView<T> ds{work.slopes, stride_, 1};
+    T* dq = row_of<T>(gradients_.query, block.batch, block.head, block.query);
     T* dk = row_of<T>(gradients_.key, block.batch, shared, block.key);
-    const Index dv_stride = gradients_.value.row_stride;
-    const Index dk_stride = gradients_.key.row_stride;
+    T* dv = row_of<T>(gradients_.value, block.batch, shared, block.key);
+    const auto begin = [](bool begun, T* sums, Index stride) {
+      return begun ? Start<T>{sums, stride, 1} : Start<T>{};
+    };
     const Index dq_stride = gradients_.query.row_stride;
+    const Index dk_stride = gradients_.key.row_stride;
+    const Index dv_stride = gradients_.value.row_stride;
     multiply<T>(block.columns, call_.value_width, block.rows, dv, dv_stride, transpose_of(w),
-                rows_from<T>(g_, block.batch, block.head, block.query), Start<T>{dv, dv_stride, 1});
+                rows_from<T>(g_, block.batch, block.head, block.query),
+                begin(!first, dv, dv_stride));
     multiply<T>(block.columns, call_.width, block.rows, dk, dk_stride, transpose_of(ds),
-                {scaled, call_.width, 1}, Start<T>{dk, dk_stride, 1});
+                rows_from<T>(x_.query, block.batch, block.head, block.query),
+                begin(!first, dk, dk_stride));
     multiply<T>(block.rows, call_.width, block.columns, dq, dq_stride, ds,
-                rows_from<T>(x_.key, block.batch, shared, block.key), Start<T>{dq, dq_stride, 1});
+                rows_from<T>(x_.key, block.batch, shared, block.key),
+                begin(dq_begun, dq, dq_stride));
   }
 
   const AttentionCall& call_;
@@ -123,6 +162,7 @@ class Backward {
   const AttentionOperands& x_;
   const HeadRows& g_;
   bool leave_out_;
+  Index stride_;  // of the scores
 };
 
 /// As forward, and for all that the gradients are products of.
@@ -142,16 +182,19 @@ void attention_backward_of(const AttentionCall& call, const AttentionGradients& 
   const Backward<T> pull_back(call, gradients, x, g, leaves_out<T>(call, x, g));
   const Index group = call.heads / at_least_one(call.shared_heads);
   const auto head_of_keys = [&](Index batch, Index shared) {
-    zero_rows(call.keys, call.width, row_of<T>(gradients.key, batch, shared, 0),
-              gradients.key.row_stride);
-    zero_rows(call.keys, call.value_width, row_of<T>(gradients.value, batch, shared, 0),
-              gradients.value.row_stride);
+    if (group * call.queries == 0) {
+      zero_rows(call.keys, call.width, row_of<T>(gradients.key, batch, shared, 0),
+                gradients.key.row_stride);
+      zero_rows(call.keys, call.value_width, row_of<T>(gradients.value, batch, shared, 0),
+                gradients.value.row_stride);
+    }
     for (Index head = shared * group; head < (shared + 1) * group; ++head) {
       for (Index query = 0; query < call.queries; query += kQueryBlock) {
         pull_back({.batch = batch,
                    .head = head,
                    .query = query,
-                   .rows = std::min(kQueryBlock, call.queries - query)});
+                   .rows = std::min(kQueryBlock, call.queries - query)},
+                  head == shared * group && query == 0);
       }
     }
   };

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
-#include <limits>
+#include <cstdint>
+#include <cstring>
 
 #include "framework/core/parallel.h"
+#include "framework/kernels/per_isa/attention_rows.h"
 #include "framework/kernels/per_isa/gemm.h"
 #include "framework/kernels/per_isa/philox.h"
 
@@ -27,7 +30,14 @@ struct Block {
   Index rows;
   Index key = 0;  // the first of `columns`
   Index columns = 0;
+  Index left_out = 0;  // keys after these, hidden from all of the queries
 };
+
+/// How far the rows of a block's scores lie apart.
+template <class T>
+Index score_stride(const AttentionCall& call) {
+  return padded<T>(std::min(kKeyBlock, call.keys));
+}
 
 Index shared_head(const AttentionCall& call, Index head) {
   return head / (call.heads / call.shared_heads);
@@ -50,15 +60,6 @@ T* log_sums_of(const AttentionCall& call, const AttentionOperands& x, const Bloc
          block.query;
 }
 
-/// Calls f(block) for the blocks of keys beside these queries.
-template <class F>
-void for_each_key_block(const AttentionCall& call, Block block, F f) {
-  for (block.key = 0; block.key < call.keys; block.key += kKeyBlock) {
-    block.columns = std::min(kKeyBlock, call.keys - block.key);
-    f(block);
-  }
-}
-
 /// Hands out a thread's scratch memory, piece by piece.
 class Pieces {
  public:
@@ -78,56 +79,6 @@ class Pieces {
   std::byte* next_;
 };
 
-// ---- rows ----
-
-template <class T>
-void scale_rows(Index rows, Index width, double scale, T* out, Index out_stride, MatrixView<T> x) {
-  const T factor = static_cast<T>(scale);
-  for (Index row = 0; row < rows; ++row) {
-    T* y = out + row * out_stride;
-    const T* from = x.data + row * x.row_stride;
-    for (Index i = 0; i < width; ++i) y[i] = from[i] * factor;
-  }
-}
-
-template <class T>
-void zero_rows(Index rows, Index width, T* out, Index stride) {
-  for (Index row = 0; row < rows; ++row) {
-    for (Index i = 0; i < width; ++i) out[row * stride + i] = 0;
-  }
-}
-
-/// start, at(0), at(1) ... combined by f, in lanes side by side.
-template <class T, class At, class F>
-T reduced(Index count, T start, At at, F f) {
-  constexpr Index kLanes = 16;
-  T lanes[kLanes];
-  for (T& lane : lanes) lane = start;
-  Index i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (Index n = 0; n < kLanes; ++n) lanes[n] = f(lanes[n], at(i + n));
-  }
-  for (Index n = 0; i + n < count; ++n) lanes[n] = f(lanes[n], at(i + n));
-#pragma GCC unroll 4
-  for (Index half = kLanes / 2; half > 0; half /= 2) {
-#pragma GCC unroll 8
-    for (Index n = 0; n < half; ++n) lanes[n] = f(lanes[n], lanes[n + half]);
-  }
-  return lanes[0];
-}
-
-/// The largest of x and `start`; NaN is passed over.
-template <class T>
-T largest_of(const T* x, Index count, T start) {
-  return reduced(
-      count, start, [=](Index i) { return x[i]; }, [](T a, T b) { return b > a ? b : a; });
-}
-
-template <class T, class At>
-T sum_of(Index count, At at) {
-  return reduced(count, T{0}, at, [](T a, T b) { return a + b; });
-}
-
 // ---- what is hidden ----
 
 /// How many keys of the block, from its first on, the causal rule leaves to a row.
@@ -142,65 +93,75 @@ const bool* hidden_row(const AttentionCall& call, const Block& block, Index row)
          (block.query + row) * strides[2] + block.key * strides[3];
 }
 
-// Masks whose keys are neighbours have loops of their own, which become vector code.
-Index count_hidden(const bool* hidden, Index stride, Index count) {
-  int sum = 0;  // of a block, which is small
-  if (stride == 1) {
-    for (Index i = 0; i < count; ++i) sum += hidden[i];
-  } else {
-    for (Index i = 0; i < count; ++i) sum += hidden[i * stride];
+/// The first key of a row, from number i on, that is hidden or, if not `wanted`, visible; `count`
+/// where there is none.
+int find_hidden(const bool* hidden, Index stride, int i, int count, bool wanted) {
+  constexpr std::uint64_t kEightHidden = 0x0101010101010101;
+  const std::uint64_t unwanted = wanted ? 0 : kEightHidden;
+  for (; stride == 1 && i + 8 <= count; i += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, hidden + i, 8);
+    if (eight != unwanted) return i + std::countr_zero(eight ^ unwanted) / 8;
   }
-  return sum;
+  while (i < count && hidden[i * stride] != wanted) ++i;
+  return i;
 }
 
+/// What one query sees of a block: the first `count` of its keys, but where the mask hides others
+/// than the last, as is rare.
+struct Seen {
+  int count;
+  bool has_gaps;
+};
+
+Seen seen_by(const AttentionCall& call, const Block& block, Index row) {
+  const int count = static_cast<int>(causal_columns(call, block, row));
+  if (!call.hidden) return {count, false};
+  const bool* hidden = hidden_row(call, block, row);
+  const Index stride = call.hidden_strides[3];
+  const int end = find_hidden(hidden, stride, 0, count, true);
+  if (find_hidden(hidden, stride, end, count, false) == count) return {end, false};
+  return {count, true};
+}
+
+/// Writes `value` where a query does not see a key, and beside the row.
 template <class T>
-void fill_where(const bool* hidden, Index stride, Index count, T* x, T value) {
-  if (stride == 1) {
-    for (Index i = 0; i < count; ++i) x[i] = hidden[i] ? value : x[i];
-  } else {
-    for (Index i = 0; i < count; ++i) x[i] = hidden[i * stride] ? value : x[i];
-  }
+void fill_unseen(const AttentionCall& call, const Block& block, Index row, Seen seen, T* x,
+                 T value) {
+  fill_beyond(x, block.columns, seen.count, value);
+  if (!seen.has_gaps) return;
+  const bool* hidden = hidden_row(call, block, row);
+  const Index stride = call.hidden_strides[3];
+  for (Index i = 0; i < seen.count; ++i) x[i] = hidden[i * stride] ? value : x[i];
 }
 
-/// Whether the mask alone hides keys of the block, and lies row after row without gaps, so that it
-/// can be read as one row: short rows are not worth a loop each.
-bool hidden_in_one_stretch(const AttentionCall& call, const Block& block) {
-  return call.hidden && call.causal_offset >= call.keys - 1 && call.hidden_strides[3] == 1 &&
-         call.hidden_strides[2] == block.columns;
-}
-
-enum class Visible { none, some, all };
-
-Visible visible_in(const AttentionCall& call, const Block& block) {
-  const Index count = block.rows * block.columns;
-  Index hidden = 0;
-  if (hidden_in_one_stretch(call, block)) {
-    hidden = count_hidden(hidden_row(call, block, 0), 1, count);
-  } else {
-    for (Index row = 0; row < block.rows; ++row) {
-      const Index columns = causal_columns(call, block, row);
-      hidden += block.columns - columns;
-      if (call.hidden) {
-        hidden += count_hidden(hidden_row(call, block, row), call.hidden_strides[3], columns);
-      }
-    }
-  }
-  return hidden == 0 ? Visible::all : hidden == count ? Visible::none : Visible::some;
-}
-
-/// Writes `value` where keys are hidden.
+/// Multiplies the scores of a block by the scale, and takes out what is hidden.
 template <class T>
-void fill_hidden(const AttentionCall& call, const Block& block, T* scores, T value) {
-  if (hidden_in_one_stretch(call, block)) {
-    return fill_where(hidden_row(call, block, 0), 1, block.rows * block.columns, scores, value);
-  }
+void scale_and_hide(const AttentionCall& call, const Block& block, const Seen* seen, T* scores,
+                    Index stride) {
+  const T scale = static_cast<T>(call.scale);
   for (Index row = 0; row < block.rows; ++row) {
-    T* x = scores + row * block.columns;
-    const Index columns = causal_columns(call, block, row);
-    for (Index i = columns; i < block.columns; ++i) x[i] = value;
-    if (call.hidden) {
-      fill_where(hidden_row(call, block, row), call.hidden_strides[3], columns, x, value);
+    T* x = scores + row * stride;
+    for_vectors<T>(block.columns, [&](int i) { x[i] *= scale; });
+    fill_unseen(call, block, row, seen[row], x, -std::numeric_limits<T>::infinity());
+  }
+}
+
+/// Calls f(block) for the blocks of keys beside these queries, `seen` being filled in for each. May
+/// be left out what none of the queries sees after the last key that one of them does.
+template <class F>
+void for_each_key_block(const AttentionCall& call, Block block, bool leave_out, Seen* seen, F f) {
+  for (block.key = 0; block.key < call.keys; block.key += kKeyBlock) {
+    const Index all = std::min(kKeyBlock, call.keys - block.key);
+    block.columns = all;
+    Index last = 0;
+    for (Index row = 0; row < block.rows; ++row) {
+      seen[row] = seen_by(call, block, row);
+      last = std::max(last, Index{seen[row].count});
     }
+    if (leave_out) block.columns = last;
+    block.left_out = all - block.columns;
+    f(block);
   }
 }
 
@@ -208,11 +169,6 @@ void fill_hidden(const AttentionCall& call, const Block& block, T* scores, T val
 bool may_leave_out(const AttentionCall& call) {
   const bool hides = call.hidden || call.causal_offset < call.keys - 1;
   return hides && (call.keys > kKeyBlock || call.queries > kQueryBlock);
-}
-
-template <class T>
-bool is_finite(const T* x, Index count) {
-  return sum_of<T>(count, [=](Index i) { return x[i] * T{0}; }) == 0;  // else it is NaN
 }
 
 template <class T>
@@ -240,26 +196,32 @@ bool leaves_out(const AttentionCall& call, const AttentionOperands& x) {
 
 // ---- dropout ----
 
-/// 0 for each weight that is dropped, and what the others are multiplied by.
+/// 0 for each weight that is dropped, and what the others are multiplied by; rows as long as the
+/// block's or, where they are all of the keys', one after the other. Returns from row to row.
 template <class T>
-void draw_factors(const AttentionCall& call, const Block& block, T* factors) {
+Index draw_factors(const AttentionCall& call, const Block& block, T* factors) {
   const Dropping dropping(call.dropout_p, call.dropout_key);
   const T scale = static_cast<T>(dropping.scale);
-  const bool adjoining = block.columns == call.keys;  // then all rows are one stretch
+  const bool adjoining = block.columns == call.keys;
   const Index stretches = adjoining ? 1 : block.rows;
   const Index length = adjoining ? block.rows * block.columns : block.columns;
   const Index first_row = (block.batch * call.heads + block.head) * call.queries + block.query;
+  const Index stride = adjoining ? block.columns : padded<T>(block.columns);
   for (Index n = 0; n < stretches; ++n) {
-    T* out = factors + n * length;
+    T* out = factors + n * stride;
     for_each_dropped(dropping, static_cast<std::uint64_t>((first_row + n) * call.keys + block.key),
                      length, [&](Index i, bool dropped) { out[i] = dropped ? T{0} : scale; });
   }
+  return stride;
 }
 
 /// What is dropped becomes 0, were it NaN.
 template <class T>
-void drop(Index count, T* x, const T* factors) {
-  for (Index i = 0; i < count; ++i) x[i] = factors[i] == 0 ? T{0} : x[i] * factors[i];
+void drop(Index columns, T* x, const T* factors) {
+  for_vectors<T>(columns, [&](int i) {
+    const T kept = x[i] * factors[i];
+    x[i] = factors[i] == 0 ? T{0} : kept;
+  });
 }
 
 }  // namespace

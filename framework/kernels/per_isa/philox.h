@@ -14,35 +14,39 @@ constexpr Index kPhiloxWords = 4;   // of one counter
 constexpr Index kPhiloxLanes = 16;  // counters that are worked on side by side, by vector code
 constexpr Index kPhiloxStretch = kPhiloxWords * kPhiloxLanes;
 
+/// The upper half of a product.
+[[gnu::always_inline]] inline std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::uint32_t>((std::uint64_t{a} * b) >> 32);
+}
+
 /// A stretch of the words of stream `key`, from the first word of `counter` on.
 inline void philox(std::uint64_t key, std::uint64_t counter,
                    std::uint32_t (&words)[kPhiloxStretch]) {
-  using Lanes = std::uint32_t[kPhiloxLanes];
-  std::uint32_t key0 = static_cast<std::uint32_t>(key);
-  std::uint32_t key1 = static_cast<std::uint32_t>(key >> 32);
-  Lanes a, b, c = {}, d = {};
   for (Index lane = 0; lane < kPhiloxLanes; ++lane) {
     const std::uint64_t own = counter + static_cast<std::uint64_t>(lane);
-    a[lane] = static_cast<std::uint32_t>(own);
-    b[lane] = static_cast<std::uint32_t>(own >> 32);
-  }
-  for (int round = 0; round < 10; ++round) {
-    for (Index lane = 0; lane < kPhiloxLanes; ++lane) {
-      const std::uint64_t left = std::uint64_t{0xD2511F53} * a[lane];
-      const std::uint64_t right = std::uint64_t{0xCD9E8D57} * c[lane];
-      a[lane] = static_cast<std::uint32_t>(right >> 32) ^ b[lane] ^ key0;
-      b[lane] = static_cast<std::uint32_t>(right);
-      c[lane] = static_cast<std::uint32_t>(left >> 32) ^ d[lane] ^ key1;
-      d[lane] = static_cast<std::uint32_t>(left);
+    std::uint32_t a = static_cast<std::uint32_t>(own);
+    std::uint32_t b = static_cast<std::uint32_t>(own >> 32);
+    std::uint32_t c = 0;
+    std::uint32_t d = 0;
+    std::uint32_t key0 = static_cast<std::uint32_t>(key);
+    std::uint32_t key1 = static_cast<std::uint32_t>(key >> 32);
+#pragma GCC unroll 10
+    for (int round = 0; round < 10; ++round) {
+      constexpr std::uint32_t kLeft = 0xD2511F53;
+      constexpr std::uint32_t kRight = 0xCD9E8D57;
+      const std::uint32_t above = multiply_high(kRight, c) ^ b ^ key0;
+      const std::uint32_t below = multiply_high(kLeft, a) ^ d ^ key1;
+      b = kRight * c;
+      d = kLeft * a;
+      a = above;
+      c = below;
+      key0 += 0x9E3779B9;
+      key1 += 0xBB67AE85;
     }
-    key0 += 0x9E3779B9;
-    key1 += 0xBB67AE85;
-  }
-  for (Index lane = 0; lane < kPhiloxLanes; ++lane) {
-    words[kPhiloxWords * lane] = a[lane];
-    words[kPhiloxWords * lane + 1] = b[lane];
-    words[kPhiloxWords * lane + 2] = c[lane];
-    words[kPhiloxWords * lane + 3] = d[lane];
+    words[kPhiloxWords * lane] = a;
+    words[kPhiloxWords * lane + 1] = b;
+    words[kPhiloxWords * lane + 2] = c;
+    words[kPhiloxWords * lane + 3] = d;
   }
 }
 
