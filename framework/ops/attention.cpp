@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "framework/autograd/composed_internal.h"
 #include "framework/core/random.h"
@@ -38,12 +39,24 @@ void check_operands(const Tensor& query, const Tensor& key, const Tensor& value,
   }
 }
 
+/// Query i sees keys 0 .. i + this, if there is a causal rule: that of the options, or of a mask
+/// that says no more.
+std::optional<Index> causal_offset_of(const AttentionOptions& options) {
+  const std::optional<Index> of_mask = options.mask.causal_offset();
+  if (!options.is_causal) return of_mask;
+  return std::min(options.causal_offset, of_mask.value_or(options.causal_offset));
+}
+
 AttentionRecipe recipe_of(const Tensor& query, const Tensor& key, const AttentionOptions& options) {
   check_probability("dropout", options.dropout_p);
-  return {.mask = options.mask,
-          .is_causal = options.is_causal,
+  if (options.mask.causal_offset()) {  // its size, which the rule does not show, must fit
+    options.mask.hidden_for(Shape{query.size(0), query.size(1), query.size(2), key.size(2)});
+  }
+  const std::optional<Index> causal_offset = causal_offset_of(options);
+  return {.mask = options.mask.causal_offset() ? AttentionMask() : options.mask,
+          .is_causal = causal_offset.has_value(),
           // What lies beyond the last key, or before the first, changes nothing.
-          .causal_offset = std::clamp(options.causal_offset, -query.size(2), key.size(2)),
+          .causal_offset = std::clamp(causal_offset.value_or(0), -query.size(2), key.size(2)),
           .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(3)))),
           .dropout_p = options.dropout_p,
           .dropout_key = options.dropout_p == 0 ? 0 : LockedGenerator()->next_key()};

@@ -44,7 +44,9 @@ AttentionMask AttentionMask::causal(Index q_len, Index k_len, Index offset) {
   }
   const Tensor query = arange(static_cast<double>(q_len)).unsqueeze(1);
   const Tensor key = arange(static_cast<double>(k_len)).unsqueeze(0);
-  return hide_where(gt(key, query + static_cast<double>(offset)));
+  AttentionMask mask = hide_where(gt(key, query + static_cast<double>(offset)));
+  mask.causal_offset_ = offset;
+  return mask;
 }
 
 AttentionMask AttentionMask::padding(const Tensor& hidden) {
@@ -102,6 +104,7 @@ AttentionMask operator|(const AttentionMask& a, const AttentionMask& b) {
   AttentionMask both = a;
   for (const AttentionMask::Part& part : b.parts_) both.add(part);
   both.given_ = a.given_ + " | " + b.given_;
+  both.causal_offset_.reset();
   return both;
 }
 

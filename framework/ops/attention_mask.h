@@ -6,6 +6,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ class AttentionMask {
   /// The score written where keys are hidden; the lowest one, where there are several.
   double fill() const;
 
+  /// The offset of a mask that is causal(...) and nothing else, which needs no reading.
+  std::optional<Index> causal_offset() const { return causal_offset_; }
+
   /// A bool tensor, true = hidden, that broadcasts against scores (B, H, q, k), or (B, q, k) where
   /// there is one head. Throws ShapeError, naming the shapes that fit.
   Tensor hidden_for(const Tensor& scores) const { return hidden_for(scores.shape()); }
@@ -71,6 +75,7 @@ class AttentionMask {
 
   std::vector<Part> parts_;  // from the highest fill to the lowest, which is written last
   std::string given_;        // as the caller gave it, for errors
+  std::optional<Index> causal_offset_;
 };
 
 Tensor masked_fill(const Tensor& scores, const AttentionMask& mask);

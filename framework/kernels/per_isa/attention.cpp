@@ -135,18 +135,18 @@ class Forward {
 template <class T>
 void attention_of(const AttentionCall& call, const AttentionOperands& x) {
   const Forward<T> attend(call, x, leaves_out<T>(call, x));
-  const Index blocks = parts_of(call.queries, kQueryBlock);
-  const Index work =
-      std::min(kQueryBlock, call.queries) * call.keys * (call.width + call.value_width);
+  const Index height = query_block(call);
+  const Index blocks = parts_of(call.queries, height);
+  const Index work = std::min(height, call.queries) * call.keys * (call.width + call.value_width);
   parallel_for(call.batch * call.heads * blocks, at_least_one(kSmallWork / at_least_one(work)),
                [&](Index first, Index last) {
                  for (Index n = first; n < last; ++n) {
                    const Index head = n / blocks;
-                   const Index query = n % blocks * kQueryBlock;
+                   const Index query = n % blocks * height;
                    attend({.batch = head / call.heads,
                            .head = head % call.heads,
                            .query = query,
-                           .rows = std::min(kQueryBlock, call.queries - query)});
+                           .rows = std::min(height, call.queries - query)});
                  }
                });
 }

@@ -180,6 +180,7 @@ template <class T>
 void attention_backward_of(const AttentionCall& call, const AttentionGradients& gradients,
                            const AttentionOperands& x, const HeadRows& g) {
   const Backward<T> pull_back(call, gradients, x, g, leaves_out<T>(call, x, g));
+  const Index height = query_block(call);
   const Index group = call.heads / at_least_one(call.shared_heads);
   const auto head_of_keys = [&](Index batch, Index shared) {
     if (group * call.queries == 0) {
@@ -189,11 +190,11 @@ void attention_backward_of(const AttentionCall& call, const AttentionGradients& 
                 gradients.value.row_stride);
     }
     for (Index head = shared * group; head < (shared + 1) * group; ++head) {
-      for (Index query = 0; query < call.queries; query += kQueryBlock) {
+      for (Index query = 0; query < call.queries; query += height) {
         pull_back({.batch = batch,
                    .head = head,
                    .query = query,
-                   .rows = std::min(kQueryBlock, call.queries - query)},
+                   .rows = std::min(height, call.queries - query)},
                   head == shared * group && query == 0);
       }
     }

@@ -18,7 +18,6 @@ namespace {
 
 // ---- where things are ----
 
-constexpr Index kQueryBlock = 64;
 constexpr Index kKeyBlock = 128;
 constexpr Index kSmallWork = 200'000;  // multiplications that are not worth waking a thread for
 
@@ -32,6 +31,9 @@ struct Block {
   Index columns = 0;
   Index left_out = 0;  // keys after these, hidden from all of the queries
 };
+
+/// How many queries a block has: fewer where they are few, as shorter blocks leave more out.
+Index query_block(const AttentionCall& call) { return call.queries < 256 ? 32 : 64; }
 
 /// How far the rows of a block's scores lie apart.
 template <class T>
@@ -168,7 +170,7 @@ void for_each_key_block(const AttentionCall& call, Block block, bool leave_out, 
 /// Whether any block may be left out for being hidden: where there is more than one.
 bool may_leave_out(const AttentionCall& call) {
   const bool hides = call.hidden || call.causal_offset < call.keys - 1;
-  return hides && (call.keys > kKeyBlock || call.queries > kQueryBlock);
+  return hides && (call.keys > kKeyBlock || call.queries > query_block(call));
 }
 
 template <class T>

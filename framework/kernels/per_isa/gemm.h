@@ -142,7 +142,7 @@ void multiply_block(Index rows, Index columns, Index inner, T* out, Index out_st
   T* const copy = packed_memory<T>(inner * (kLeftWidth + columns + kTileColumns<T>));
   const Panels<T> panels = panels_of(inner, columns, b, in_place, copy + inner * kLeftWidth);
   const Index most = columns <= kWidth<T> ? kStripRows : kTileRows;
-  const Index height = parts_of(rows, parts_of(rows, most));
+  const Index height = even_part(rows, most);
   for (Index i = 0; i < rows; i += height) {
     const Index here = std::min(rows - i, height);
     MatrixView<T> left = part_of(a, i, 0);
@@ -160,7 +160,7 @@ void multiply_block(Index rows, Index columns, Index inner, T* out, Index out_st
 template <class T>
 void multiply_blocks(Index rows, Index columns, Index inner, T* out, Index out_stride,
                      MatrixView<T> a, MatrixView<T> b, Start<T> start) {
-  const Index depth = parts_of(inner, at_least_one(parts_of(inner, kInnerBlock)));
+  const Index depth = even_part(inner, kInnerBlock);
   for (Index k = 0; k == 0 || k < inner; k += depth) {
     const Start<T> from = k == 0 ? start : Start<T>{out, out_stride, 1};
     for (Index j = 0; j < columns; j += kBlockColumns<T>) {

@@ -91,6 +91,11 @@ using Vector = typename VectorOf<T>::Type;
 
 constexpr Index parts_of(Index size, Index part) { return (size + part - 1) / part; }
 
+/// The size of each of the fewest parts that are nearly equal and none above `most`.
+constexpr Index even_part(Index size, Index most) {
+  return size <= most ? size : parts_of(size, parts_of(size, most));
+}
+
 // ---- tiles ----
 
 /// One tile of out and the operands' parts that make it: a(i, k) is a[i * a_row + k * a_step], row

@@ -58,6 +58,12 @@ void matmul_of(const MatmulSizes& sizes, T* out, const Matrices& a, const Matric
                MatmulStart start) {
   Index batch = 1;
   for (Index axis = 0; axis < sizes.batch_rank; ++axis) batch *= sizes.batch_sizes[axis];
+  if (batch * sizes.rows * sizes.columns * sizes.inner <= kChunkWork) {
+    for (Index position = 0; position < batch; ++position) {
+      multiply_part(sizes, {position, 0, 0, sizes.rows, sizes.columns}, out, a, b, start);
+    }
+    return;
+  }
   const bool by_rows = sizes.rows >= sizes.columns;
   const Index side = by_rows ? sizes.rows : sizes.columns;
   const Index blocks = at_least_one(side / kBlock);

@@ -27,7 +27,7 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 /// 2^n for a whole n in -126..127.
 [[gnu::always_inline]] inline float power_of_two(std::int32_t n) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(n + 127) << 23);
+  return std::bit_cast<float>((static_cast<std::uint32_t>(n) + 127) << 23);
 }
 
 // exp(x) = 2^n exp(r) with |r| <= ln(2)/2, and exp(r) by its Taylor series. Where it rounds to 0,
@@ -36,7 +36,8 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   const bool is_zero = x < -104.0F;
   const float bounded = select(is_zero, 0.0F, select(x > 89.0F, 89.0F, x));
   constexpr float kRound = 0x1.8p23F;  // adding and taking it away rounds to a whole number
-  const float n = (bounded * 1.44269504F + kRound) - kRound;
+  const float shifted = bounded * 1.44269504F + kRound;
+  const float n = shifted - kRound;
   const float r = (bounded - n * 0.693359375F) - n * -2.12194440e-4F;
   float series = 1.0F / 5040;
   series = series * r + 1.0F / 720;
@@ -46,8 +47,9 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   series = series * r + 0.5F;
   series = series * r + 1.0F;
   series = series * r + 1.0F;
-  const std::int32_t whole = static_cast<std::int32_t>(select(n == n, n, 0.0F));
-  const std::int32_t half = whole / 2;  // two steps reach the subnormal numbers
+  const std::int32_t whole =
+      std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kRound);
+  const std::int32_t half = whole >> 1;  // two steps reach the subnormal numbers
   const float value = series * power_of_two(half) * power_of_two(whole - half);
   return select(is_zero, 0.0F, value);
 }
