@@ -2,49 +2,30 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <memory>
 #include <mutex>
+
+#include "framework/core/heap_internal.h"
 
 namespace gradus {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
+constexpr std::align_val_t kAlignment{Heap::kAlignment};
 
-// Sizes go up in steps of 64 bytes at first, and then eight to a doubling, so that at most an
-// eighth of a block is not used.
+// Up to here each thread keeps blocks of its own, of sizes in steps of 64 bytes.
+constexpr std::size_t kSmall = 4096;
 constexpr std::size_t kStep = 64;
-constexpr std::size_t kEvenSizes = 16;  // 64, 128, ... 1024
-constexpr std::size_t kPerDoubling = 8;
-constexpr std::size_t kFirstDoubling = 10;                                // 2^10 = 1024
-constexpr std::size_t kLastDoubling = sizeof(std::size_t) > 4 ? 46 : 30;  // beyond: nothing kept
-
-constexpr std::size_t kLargest = std::size_t{1} << kLastDoubling;
-constexpr std::size_t kSizes = kEvenSizes + (kLastDoubling - kFirstDoubling) * kPerDoubling;
-constexpr std::size_t kSmall = 32 * 1024;  // up to here each thread keeps blocks of its own
+constexpr std::size_t kSizes = kSmall / kStep;
 constexpr std::size_t kKeptByThread = 32 * 1024 * 1024;
 constexpr std::size_t kKeptAtLeast = 64 * 1024 * 1024;
 
 /// The number of the smallest size that holds this many bytes.
 constexpr std::size_t size_number(std::size_t bytes) {
-  if (bytes <= kStep * kEvenSizes) return bytes == 0 ? 0 : (bytes - 1) / kStep;
-  const auto doubling = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;
-  const std::size_t part = (bytes - 1) >> (doubling - 3);  // 8 .. 15
-  return kEvenSizes + (doubling - kFirstDoubling) * kPerDoubling + part - kPerDoubling;
+  return bytes == 0 ? 0 : (bytes - 1) / kStep;
 }
-
-constexpr std::size_t bytes_of_size(std::size_t number) {
-  if (number < kEvenSizes) return (number + 1) * kStep;
-  const std::size_t doubling = (number - kEvenSizes) / kPerDoubling + kFirstDoubling;
-  const std::size_t part = (number - kEvenSizes) % kPerDoubling + kPerDoubling + 1;
-  return part << (doubling - 3);
-}
-
-static_assert(bytes_of_size(size_number(1)) == 64 && bytes_of_size(size_number(1024)) == 1024);
-static_assert(bytes_of_size(size_number(1025)) == 1152 && bytes_of_size(size_number(2049)) == 2304);
-static_assert(size_number(kLargest) == kSizes - 1 && bytes_of_size(kSizes - 1) == kLargest);
+constexpr std::size_t bytes_of_size(std::size_t number) { return (number + 1) * kStep; }
 
 /// Freed blocks, one list for each size. The first bytes of a block point to the next.
-template <std::size_t Sizes>
 class FreeLists {
  public:
   void* take(std::size_t number) {
@@ -61,7 +42,7 @@ class FreeLists {
   std::size_t bytes() const { return bytes_; }
   /// Gives blocks to the system, the largest first, until at most `bytes` are left.
   void shrink_to(std::size_t bytes) {
-    for (std::size_t number = Sizes; number-- > 0 && bytes_ > bytes;) {
+    for (std::size_t number = kSizes; number-- > 0 && bytes_ > bytes;) {
       while (bytes_ > bytes && heads_[number]) ::operator delete(take(number), kAlignment);
     }
   }
@@ -70,14 +51,14 @@ class FreeLists {
   struct Link {
     Link* next;
   };
-  std::array<Link*, Sizes> heads_{};
+  std::array<Link*, kSizes> heads_{};
   std::size_t bytes_ = 0;
 };
 
 // ---- small blocks: lists of each thread's own, without a lock ----
 
-FreeLists<size_number(kSmall) + 1>& own_blocks() {
-  constinit thread_local FreeLists<size_number(kSmall) + 1> blocks;
+FreeLists& own_blocks() {
+  constinit thread_local FreeLists blocks;
   return blocks;
 }
 
@@ -100,9 +81,15 @@ void keep_own(void* block, std::size_t number) {
   }
 }
 
-// ---- large blocks: one set for all threads ----
+// ---- large blocks: one heap for all threads ----
 
-/// Keeps large blocks as long as all of them, used or not, stay near the most that was in use.
+struct ToSystem {
+  void operator()(void* memory) const { ::operator delete(memory, kAlignment); }
+};
+using Region = std::unique_ptr<void, ToSystem>;
+
+/// Keeps the regions of large blocks as long as all of them, used or not, stay near the most that
+/// was in use.
 class LargeBlocks {
  public:
   // Never destroyed: a global tensor may be freed while the process exits.
@@ -111,43 +98,54 @@ class LargeBlocks {
     return blocks;
   }
 
-  void* take(std::size_t number) {
+  /// Null where no free piece is large enough; there is then room for a new region.
+  void* take(std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
-    used_ += bytes_of_size(number);
-    most_used_ = std::max(most_used_, used_);
-    void* block = kept_.take(number);
-    if (!block) shrink();
+    void* block = taken(bytes);
+    if (!block) make_room_for(Heap::region_size(bytes));
     return block;
   }
-  void keep(void* block, std::size_t number) {
+  /// The same with a new region, made for this block.
+  void* take_from(Region region, std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
-    used_ -= bytes_of_size(number);
-    kept_.keep(block, number);
-    shrink();
+    heap_.add_region(region.get(), Heap::region_size(bytes));
+    static_cast<void>(region.release());
+    return taken(bytes);
   }
-  void never_used(std::size_t number) {
+  void keep(void* block) {
     const std::scoped_lock lock(mutex_);
-    used_ -= bytes_of_size(number);
+    heap_.give_back(block);
   }
   void release_all() {
     const std::scoped_lock lock(mutex_);
-    kept_.shrink_to(0);
-    most_used_ = used_;
+    shrink_to(0);
+    most_used_ = used();
   }
 
  private:
-  void shrink() {
-    const std::size_t limit = std::max(most_used_ + most_used_ / 8, kKeptAtLeast);
-    kept_.shrink_to(limit - std::min(limit, used_));
+  std::size_t used() const { return heap_.region_bytes() - heap_.free_bytes(); }
+
+  void* taken(std::size_t bytes) {
+    void* block = heap_.take(bytes);
+    most_used_ = std::max(most_used_, used());
+    return block;
+  }
+  void make_room_for(std::size_t bytes) {
+    const std::size_t most = std::max(most_used_, used() + bytes);
+    shrink_to(std::max(most + most / 8, kKeptAtLeast) - bytes);
+  }
+  void shrink_to(std::size_t bytes) {
+    while (heap_.region_bytes() > bytes) {
+      if (!Region(heap_.remove_free_region())) return;
+    }
   }
 
   std::mutex mutex_;
-  FreeLists<kSizes> kept_;
-  std::size_t used_ = 0;
+  Heap heap_;
   std::size_t most_used_ = 0;
 };
 
-/// A new block; where memory is short, what is kept for reuse goes first.
+/// New memory; where it is short, what is kept for reuse goes first.
 void* from_system(std::size_t bytes) {
   if (void* block = ::operator new(bytes, kAlignment, std::nothrow)) return block;
   release_cached_memory();
@@ -155,15 +153,10 @@ void* from_system(std::size_t bytes) {
 }
 
 void* allocate_large(std::size_t bytes) {
-  if (bytes > kLargest) return from_system(bytes);
-  const std::size_t number = size_number(bytes);
-  if (void* block = LargeBlocks::instance().take(number)) return block;
-  try {
-    return from_system(bytes_of_size(number));
-  } catch (...) {
-    LargeBlocks::instance().never_used(number);
-    throw;
-  }
+  if (bytes > Heap::kMostBytes) throw std::bad_alloc();
+  LargeBlocks& blocks = LargeBlocks::instance();
+  if (void* block = blocks.take(bytes)) return block;
+  return blocks.take_from(Region(from_system(Heap::region_size(bytes))), bytes);
 }
 
 // A block that is given out again looks alive to the address sanitizer, and the use of one that was
@@ -187,10 +180,9 @@ void* allocate_block(std::size_t bytes) {
 }
 
 void free_block(void* block, std::size_t bytes) noexcept {
-  if (!kReuse || bytes > kLargest) return ::operator delete(block, kAlignment);
-  const std::size_t number = size_number(bytes);
-  if (bytes > kSmall) return LargeBlocks::instance().keep(block, number);
-  keep_own(block, number);
+  if (!kReuse) return ::operator delete(block, kAlignment);
+  if (bytes > kSmall) return LargeBlocks::instance().keep(block);
+  keep_own(block, size_number(bytes));
 }
 
 void release_cached_memory() noexcept {

@@ -146,6 +146,19 @@ struct AdamStep {
   double shrinkage;       ///< takes this times p off p
 };
 
+/// A parameter p to change by its gradient g, with its moments m and v; `largest` is null, or holds
+/// the largest v so far.
+struct AdamUpdate {
+  DType dtype;
+  Index count;
+  AdamStep step;
+  void* p;
+  const void* g;
+  void* m;
+  void* v;
+  void* largest;
+};
+
 /// One step of gradient descent with momentum.
 struct SgdStep {
   double rate;
@@ -154,6 +167,24 @@ struct SgdStep {
   double weight_decay;
   bool nesterov;
 };
+
+/// A parameter p to change by its gradient g, with its momentum.
+struct SgdUpdate {
+  DType dtype;
+  Index count;
+  SgdStep step;
+  void* p;
+  const void* g;
+  void* momentum;
+};
+
+struct Floats {
+  Index count;
+  const float* data;
+};
+
+/// Elements of many arrays, one array after the other, that are a thread's share.
+inline constexpr Index kShare = 32768;
 
 struct Table {
   const char* isa;
@@ -222,12 +253,10 @@ struct Table {
   /// The gradients from g, that of out.
   void (*attention_backward)(DType dtype, const AttentionCall& call, AttentionGradients gradients,
                              AttentionOperands x, HeadRows g);
-  /// Changes the parameter p and its moments m and v by the gradient g; `largest` is null, or holds
-  /// the largest v so far.
-  void (*adam)(DType dtype, Index count, AdamStep step, void* p, const void* g, void* m, void* v,
-               void* largest);
-  /// Changes the parameter p and its momentum by the gradient g.
-  void (*sgd)(DType dtype, Index count, SgdStep step, void* p, const void* g, void* momentum);
+  void (*adam)(const AdamUpdate* updates, Index count);
+  void (*sgd)(const SgdUpdate* updates, Index count);
+  /// The sum of squares of every kShare elements of all arrays, one array after the other.
+  void (*sum_squares)(const Floats* arrays, Index count, double* sums);
   /// out = x * keep / (1 - p), where element i is kept as stream `key` of Philox says.
   void (*dropout)(DType dtype, Index count, double p, std::uint64_t key, void* out, const void* x);
 };

@@ -53,11 +53,12 @@ AttentionRecipe recipe_of(const Tensor& query, const Tensor& key, const Attentio
     options.mask.hidden_for(Shape{query.size(0), query.size(1), query.size(2), key.size(2)});
   }
   const std::optional<Index> causal_offset = causal_offset_of(options);
+  const double features = static_cast<double>(query.size(3));
   return {.mask = options.mask.causal_offset() ? AttentionMask() : options.mask,
           .is_causal = causal_offset.has_value(),
           // What lies beyond the last key, or before the first, changes nothing.
           .causal_offset = std::clamp(causal_offset.value_or(0), -query.size(2), key.size(2)),
-          .scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(3)))),
+          .scale = options.scale.value_or(1 / std::sqrt(std::max(1.0, features))),
           .dropout_p = options.dropout_p,
           .dropout_key = options.dropout_p == 0 ? 0 : LockedGenerator()->next_key()};
 }

@@ -3,10 +3,27 @@
 #include <cmath>
 
 #include "framework/core/error.h"
+#include "framework/core/memory.h"
 #include "framework/kernels/table.h"
 #include "framework/ops/creation.h"
+#include "framework/ops/launch.h"
 
 namespace gradus {
+namespace {
+
+/// What the moments of step t are divided by: they began at 0.
+struct BiasCorrections {
+  Index t;
+  double first;
+  double second;
+
+  BiasCorrections(const AdamOptions& options, Index step)
+      : t(step),
+        first(1 - std::pow(options.beta1, static_cast<double>(step))),
+        second(1 - std::pow(options.beta2, static_cast<double>(step))) {}
+};
+
+}  // namespace
 
 Adam::Adam(const char* name, const ParameterGroups& parameters, const AdamOptions& options,
            bool decoupled)
@@ -33,20 +50,27 @@ Adam::Adam(const char* name, const ParameterGroups& parameters, const AdamOption
 
 // m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2
 // p -= lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + eps)
-void Adam::step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) {
-  Moments& moments = moments_[i];
-  const auto t = static_cast<double>(++*static_cast<Index*>(moments.steps.raw()));
-  const double decay = weight_decay_of(i, weight_decay_);
-  const kernels::AdamStep step{.beta1 = options_.beta1,
-                               .beta2 = options_.beta2,
-                               .rate = lr_of(i) / (1 - std::pow(options_.beta1, t)),
-                               .second_scale = 1 / std::sqrt(1 - std::pow(options_.beta2, t)),
-                               .eps = options_.eps,
-                               .gradient_decay = decoupled_ ? 0.0 : decay,
-                               .shrinkage = decoupled_ ? lr_of(i) * decay : 0.0};
-  kernels::table().adam(parameter.dtype(), parameter.numel(), step, parameter.raw(), gradient.raw(),
-                        moments.first.raw(), moments.second.raw(),
-                        options_.amsgrad ? moments.largest_second.raw() : nullptr);
+void Adam::step_all(std::span<const Update> updates) {
+  std::vector<kernels::AdamUpdate, BlockAllocator<kernels::AdamUpdate>> list;
+  list.reserve(updates.size());
+  BiasCorrections corrections(options_, 0);
+  for (const auto& [i, parameter, gradient] : updates) {
+    const Moments& moments = moments_[i];
+    const Index t = ++*static_cast<Index*>(moments.steps.raw());
+    if (t != corrections.t) corrections = BiasCorrections(options_, t);
+    const double decay = weight_decay_of(i, weight_decay_);
+    const kernels::AdamStep step{.beta1 = options_.beta1,
+                                 .beta2 = options_.beta2,
+                                 .rate = lr_of(i) / corrections.first,
+                                 .second_scale = 1 / std::sqrt(corrections.second),
+                                 .eps = options_.eps,
+                                 .gradient_decay = decoupled_ ? 0.0 : decay,
+                                 .shrinkage = decoupled_ ? lr_of(i) * decay : 0.0};
+    list.push_back({parameter.dtype(), parameter.numel(), step, parameter.raw(), gradient.raw(),
+                    moments.first.raw(), moments.second.raw(),
+                    launch::raw_or_null(moments.largest_second)});
+  }
+  kernels::table().adam(list.data(), std::ssize(list));
 }
 
 std::vector<Optimizer::Memory> Adam::memory_of(std::size_t i) const {

@@ -39,7 +39,7 @@ class Adam : public Optimizer {
     Tensor largest_second;  // with amsgrad only
   };
 
-  void step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) override;
+  void step_all(std::span<const Update> updates) override;
   std::vector<Memory> memory_of(std::size_t i) const override;
   void remember(std::size_t i, const std::vector<Tensor>& memory) override;
 

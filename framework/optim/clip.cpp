@@ -7,6 +7,8 @@
 
 #include "framework/autograd/node.h"
 #include "framework/core/error.h"
+#include "framework/core/memory.h"
+#include "framework/kernels/table.h"
 #include "framework/ops/unary.h"
 
 namespace gradus {
@@ -69,12 +71,26 @@ double sum_of(const Gradients& gradients, F power) {
   return std::accumulate(std::begin(lanes), std::end(lanes), 0.0);
 }
 
+/// The sum of squares of float32, which a double can always hold.
+double sum_of_squares(const Gradients& gradients) {
+  Gradients packed;
+  std::vector<kernels::Floats, BlockAllocator<kernels::Floats>> arrays;
+  Index count = 0;
+  for (const Tensor& gradient : gradients) {
+    packed.push_back(gradient.contiguous());
+    arrays.push_back({gradient.numel(), packed.back().data<float>()});
+    count += gradient.numel();
+  }
+  const auto shares = static_cast<std::size_t>((count + kernels::kShare - 1) / kernels::kShare);
+  std::vector<double, BlockAllocator<double>> sums(shares);
+  kernels::table().sum_squares(arrays.data(), std::ssize(arrays), sums.data());
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
 double norm_of(const Gradients& gradients, double norm_type) {
   const bool all_float32 = std::all_of(gradients.begin(), gradients.end(),
                                        [](const Tensor& g) { return g.dtype() == float32; });
-  if (norm_type == 2.0 && all_float32) {  // whose squares a double can always hold
-    return std::sqrt(sum_of(gradients, [](double size) { return size * size; }));
-  }
+  if (norm_type == 2.0 && all_float32) return std::sqrt(sum_of_squares(gradients));
   const double largest = largest_of(gradients);
   if (std::isinf(norm_type) || largest == 0 || !std::isfinite(largest)) return largest;
   // In shares of the largest, or powers would overflow or vanish: by a power of 2, exactly.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "framework/core/error.h"
+#include "framework/core/memory.h"
 #include "framework/io/state_match.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/creation.h"
@@ -70,13 +71,17 @@ void Optimizer::set_lr(double lr) {
 }
 
 void Optimizer::step() {
+  std::vector<Update, BlockAllocator<Update>> updates;
+  updates.reserve(parameters_.size());
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const Tensor& parameter = parameters_[i];
-    const Tensor gradient = parameter.grad();
+    const Tensor gradient = parameters_[i].grad();
     if (!gradient.defined()) continue;
-    const Tensor packed = launch::packed(parameter);
-    step_one(i, packed, launch::packed(gradient));
-    if (!packed.is_same(parameter)) launch::copy_into(parameter, packed);
+    updates.push_back({i, launch::packed(parameters_[i]), launch::packed(gradient)});
+  }
+  step_all(updates);
+  for (const Update& update : updates) {
+    const Tensor& parameter = parameters_[update.i];
+    if (!update.parameter.is_same(parameter)) launch::copy_into(parameter, update.parameter);
     parameter.mark_changed("optimizer step");
   }
 }

@@ -11,6 +11,7 @@
 //     optimizer.step();
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,9 +57,16 @@ class Optimizer {
     bool begins_late = false;
   };
 
-  /// Steps parameter i, given row-major without gaps, as its gradient is. (A parameter with gaps is
-  /// copied here and back.)
-  virtual void step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) = 0;
+  /// A parameter that has a gradient, by its number. Both are row-major without gaps: a parameter
+  /// with gaps is copied before and back.
+  struct Update {
+    std::size_t i;
+    Tensor parameter;
+    Tensor gradient;
+  };
+
+  /// Changes all these parameters.
+  virtual void step_all(std::span<const Update> updates) = 0;
   virtual std::vector<Memory> memory_of(std::size_t /*i*/) const { return {}; }
   /// Takes other tensors in place of those of memory_of, in its order.
   virtual void remember(std::size_t /*i*/, const std::vector<Tensor>& /*memory*/) {}

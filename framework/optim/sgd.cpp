@@ -1,6 +1,7 @@
 #include "framework/optim/sgd.h"
 
 #include "framework/core/error.h"
+#include "framework/core/memory.h"
 #include "framework/kernels/table.h"
 #include "framework/ops/creation.h"
 
@@ -23,16 +24,21 @@ SGD::SGD(const ParameterGroups& parameters, const SGDOptions& options)
 
 // b = momentum b + (1 - dampening) g, and b = g the first time or without momentum;
 // p -= lr b, or lr (g + momentum b)
-void SGD::step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) {
-  const bool whole = !momentum_[i].defined() || options_.momentum == 0;
-  if (!momentum_[i].defined()) momentum_[i] = zeros_like(parameter);
-  kernels::table().sgd(parameter.dtype(), parameter.numel(),
-                       {.rate = lr_of(i),
-                        .momentum = options_.momentum,
-                        .new_share = whole ? 1.0 : 1 - options_.dampening,
-                        .weight_decay = weight_decay_of(i, options_.weight_decay),
-                        .nesterov = options_.nesterov},
-                       parameter.raw(), gradient.raw(), momentum_[i].raw());
+void SGD::step_all(std::span<const Update> updates) {
+  std::vector<kernels::SgdUpdate, BlockAllocator<kernels::SgdUpdate>> list;
+  list.reserve(updates.size());
+  for (const auto& [i, parameter, gradient] : updates) {
+    const bool whole = !momentum_[i].defined() || options_.momentum == 0;
+    if (!momentum_[i].defined()) momentum_[i] = zeros_like(parameter);
+    const kernels::SgdStep step{.rate = lr_of(i),
+                                .momentum = options_.momentum,
+                                .new_share = whole ? 1.0 : 1 - options_.dampening,
+                                .weight_decay = weight_decay_of(i, options_.weight_decay),
+                                .nesterov = options_.nesterov};
+    list.push_back({parameter.dtype(), parameter.numel(), step, parameter.raw(), gradient.raw(),
+                    momentum_[i].raw()});
+  }
+  kernels::table().sgd(list.data(), std::ssize(list));
 }
 
 std::vector<Optimizer::Memory> SGD::memory_of(std::size_t i) const {

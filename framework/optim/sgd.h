@@ -24,7 +24,7 @@ class SGD : public Optimizer {
   explicit SGD(const ParameterGroups& parameters, const SGDOptions& options = {});
 
  private:
-  void step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) override;
+  void step_all(std::span<const Update> updates) override;
   std::vector<Memory> memory_of(std::size_t i) const override;
   void remember(std::size_t i, const std::vector<Tensor>& memory) override;
 

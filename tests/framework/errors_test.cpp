@@ -2129,6 +2129,7 @@ const std::map<std::string, std::string> kWithoutErrors{
     {"num_threads", "takes nothing"},
     {"parallel_for", "takes any numbers: none below 1 are nothing to do"},
     {"manual_seed", "takes any number"},
+    {"AttentionMask::causal_offset", "takes nothing"},
     {"contiguous_strides", "takes any shape that element_count has passed"},
     {"record", "what it is given was checked by the op"},
     {"saved_bytes", "takes any step"},

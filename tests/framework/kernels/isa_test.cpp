@@ -493,13 +493,15 @@ TEST_CASE("isa: a step of Adam agrees") {
     step.gradient_decay = 0.01;
     step.shrinkage = 0.001;
     const Tensor largest = abs(drawn({n}, 21, dtype));
-    table.adam(dtype, n, step, p.raw(), g.raw(), m.raw(), v.raw(), largest.raw());
+    kernels::AdamUpdate update{dtype, n, step, p.raw(), g.raw(), m.raw(), v.raw(), largest.raw()};
+    table.adam(&update, 1);
     Numbers numbers;
     append(numbers, p);
     append(numbers, m);
     append(numbers, v);
     append(numbers, largest);
-    table.adam(dtype, n, step, p.raw(), g.raw(), m.raw(), v.raw(), nullptr);
+    update.largest = nullptr;
+    table.adam(&update, 1);
     append(numbers, p);
     return numbers;
   });
@@ -512,17 +514,25 @@ TEST_CASE("isa: a step of gradient descent agrees") {
     const Tensor p = drawn({n}, 17, dtype);
     const Tensor g = drawn({n}, 18, dtype);
     const Tensor momentum = drawn({n}, 19, dtype);
-    table.sgd(dtype, n,
-              {.rate = 0.1,
-               .momentum = 0.9,
-               .new_share = 0.7,
-               .weight_decay = 0.01,
-               .nesterov = nesterov},
-              p.raw(), g.raw(), momentum.raw());
+    const kernels::SgdStep step{
+        .rate = 0.1, .momentum = 0.9, .new_share = 0.7, .weight_decay = 0.01, .nesterov = nesterov};
+    const kernels::SgdUpdate update{dtype, n, step, p.raw(), g.raw(), momentum.raw()};
+    table.sgd(&update, 1);
     Numbers numbers;
     append(numbers, p);
     append(numbers, momentum);
     return numbers;
+  });
+}
+
+TEST_CASE("isa: sums of squares agree") {
+  check_builds("sum_squares", float32, kFunction, [&](const Table& table, Index n) {
+    const Tensor a = drawn({n}, 22, float32);
+    const Tensor b = drawn({7}, 23, float32);
+    const kernels::Floats arrays[] = {{n, a.data<float>()}, {7, b.data<float>()}};
+    std::vector<double> sums(static_cast<std::size_t>((n + 7) / kernels::kShare + 1));
+    table.sum_squares(arrays, 2, sums.data());
+    return sums;
   });
 }
 

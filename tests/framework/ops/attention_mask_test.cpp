@@ -214,3 +214,14 @@ TEST_CASE("a finite fill below all float32 numbers stays finite, alone and in pa
     }
   }
 }
+
+TEST_CASE("attention mask: knows when it is a causal rule and nothing else") {
+  CHECK_FALSE(AttentionMask().causal_offset());
+  CHECK(AttentionMask::causal(3, 5, 2).causal_offset() == 2);
+  CHECK(AttentionMask::causal(3, 5, -1).causal_offset() == -1);
+  CHECK((AttentionMask::causal(3, 5) | AttentionMask()).causal_offset() == 0);
+  CHECK_FALSE((AttentionMask::causal(3, 5) | AttentionMask::padding({5}, 5)).causal_offset());
+  CHECK_FALSE((AttentionMask::causal(3, 5) | AttentionMask::causal(3, 5)).causal_offset());
+  CHECK_FALSE(AttentionMask::causal(3, 5).with_fill(-1e9).causal_offset());
+  CHECK_FALSE(AttentionMask::hide_where(zeros({3, 5}, boolean)).causal_offset());
+}

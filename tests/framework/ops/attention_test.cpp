@@ -354,6 +354,28 @@ TEST_CASE("sdpa: dropout of the weights", "[sdpa]") {
 }
 
 // C034
+TEST_CASE("sdpa: a causal mask, the same as a tensor, and the option agree", "[sdpa]") {
+  const Index offset = GENERATE(-2, 0, 1, 9);
+  const Tensor q = random_normal({2, 2, 3, 4}, 1);
+  const Tensor k = random_normal({2, 2, 5, 4}, 2);
+  const Tensor v = random_normal({2, 2, 5, 3}, 3);
+  const auto attend = [&](const AttentionOptions& options) {
+    return scaled_dot_product_attention(q, k, v, options);
+  };
+  const AttentionMask rule = AttentionMask::causal(3, 5, offset);
+  const AttentionMask same = AttentionMask::hide_where(rule.hidden_for(Shape{2, 2, 3, 5}));
+  const Tensor y = attend({.mask = same});
+  CHECK_THAT(attend({.mask = rule}), IsCloseTo(y, exactly));
+  CHECK_THAT(attend({.is_causal = true, .causal_offset = offset}), IsCloseTo(y, exactly));
+  CHECK_THAT(attend({.mask = rule, .is_causal = true, .causal_offset = offset + 1}),
+             IsCloseTo(y, exactly));
+  CHECK_THAT(attend({.mask = AttentionMask::causal(3, 5, offset + 1),
+                     .is_causal = true,
+                     .causal_offset = offset}),
+             IsCloseTo(y, exactly));
+  CHECK_THROWS_AS(attend({.mask = AttentionMask::causal(3, 4, offset)}), ShapeError);
+}
+
 TEST_CASE("sdpa: sizes of 0", "[sdpa]") {
   const auto run = [](const Shape& q, const Shape& k, const Shape& v) {
     return scaled_dot_product_attention(zeros(q, float64), zeros(k, float64), ones(v, float64));

@@ -32,12 +32,14 @@ class Descent : public Optimizer {
   std::vector<int> steps;
 
  private:
-  void step_one(std::size_t i, const Tensor& parameter, const Tensor& gradient) override {
-    CHECK(parameter.is_contiguous());
-    CHECK(gradient.is_contiguous());
+  void step_all(std::span<const Update> updates) override {
     const NoGrad no_grad;
-    Tensor(parameter).add_(gradient, -lr());
-    ++steps[i];
+    for (const auto& [i, parameter, gradient] : updates) {
+      CHECK(parameter.is_contiguous());
+      CHECK(gradient.is_contiguous());
+      Tensor(parameter).add_(gradient, -lr());
+      ++steps[i];
+    }
   }
 };
 
