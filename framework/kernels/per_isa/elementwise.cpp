@@ -105,7 +105,7 @@ void unary_of(Unary op, Loop loop, Operand out, Operand x) {
     case Unary::relu: return map<T, T>(loop, out, x, [](T v) { return v < 0 ? T{0} : v; });
     case Unary::erf: return map<T, T>(loop, out, x, [](T v) { return vector_math::erf(v); });
     case Unary::gelu:
-      return map<T, T>(loop, out, x, [](T v) { return v * vector_math::normal_below(v); });
+      return map<T, T>(loop, out, x, [](T v) { return v * vector_math::normal(v).below; });
     case Unary::negate: return map<T, T>(loop, out, x, [](T v) { return -v; });
     case Unary::abs: return map<T, T>(loop, out, x, [](T v) { return std::fabs(v); });
     case Unary::sign:
@@ -151,7 +151,8 @@ void binary_of(Binary op, Loop loop, Operand out, Operand a, Operand b) {
     case Binary::power: return zip<T, T>(loop, out, a, b, [](T x, T y) { return std::pow(x, y); });
     case Binary::gelu_backward:
       return zip<T, T>(loop, out, a, b, [](T g, T x) {
-        return g * (vector_math::normal_below(x) + x * vector_math::normal_density(x));
+        const auto [below, density] = vector_math::normal(x);
+        return g * (below + x * density);
       });
     case Binary::maximum:
       return zip<T, T>(loop, out, a, b, [](T x, T y) { return x > y || x != x ? x : y; });

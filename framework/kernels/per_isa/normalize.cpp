@@ -27,23 +27,23 @@ class Normal {
   T rstd_;
 };
 
-// Two passes, with sums in double.
 template <class T>
-RowMoments moments_of(Index size, double eps, const T* x) {
-  const double n = static_cast<double>(size);
-  const auto from_first = [&](Index i) { return static_cast<double>(x[i]) - double{x[0]}; };
-  const double mean = sum_over<double>(size, from_first) / n;
-  const auto centred = [&](Index i) { return from_first(i) - mean; };
-  const double variance =
-      sum_over<double>(size, [&](Index i) { return centred(i) * centred(i); }) / n;
-  return {mean, 1 / std::sqrt(variance + eps)};
+double mean_from_first(Index size, const T* x) {
+  return sum_over<double>(size, [&](Index i) { return double{x[i]} - double{x[0]}; }) /
+         static_cast<double>(size);
 }
 
 template <class T>
-void layer_norm_row(Index size, double eps, RowMoments& moments, T* out, const T* x,
-                    const T* weight, const T* bias) {
-  moments = moments_of(size, eps, x);
-  const Normal<T> xhat(x, moments);
+double variance(Index size, const T* x, double mean) {
+  const auto square = [&](Index i) {
+    const double centred = double{x[i]} - double{x[0]} - mean;
+    return centred * centred;
+  };
+  return sum_over<double>(size, square) / static_cast<double>(size);
+}
+
+template <class T>
+void write_row(Index size, const Normal<T>& xhat, T* out, const T* weight, const T* bias) {
   if (weight && bias) {
     for (Index i = 0; i < size; ++i) out[i] = xhat[i] * weight[i] + bias[i];
   } else {
@@ -53,15 +53,34 @@ void layer_norm_row(Index size, double eps, RowMoments& moments, T* out, const T
   }
 }
 
+// Sums in double, and each loop does little for a row: while one row's sum, root and quotient take
+// their time, the processor works on the next rows.
+template <class T>
+void layer_norm_rows(Index size, Index count, double eps, RowMoments* moments, T* out, const T* x,
+                     const T* weight, const T* bias) {
+  for (Index r = 0; r < count; ++r) {
+    moments[r].mean_from_first = mean_from_first(size, x + r * size);
+  }
+  for (Index r = 0; r < count; ++r) {
+    moments[r].rstd = variance(size, x + r * size, moments[r].mean_from_first);
+  }
+  for (Index r = 0; r < count; ++r) moments[r].rstd = 1 / std::sqrt(moments[r].rstd + eps);
+  for (Index r = 0; r < count; ++r) {
+    write_row(size, Normal<T>(x + r * size, moments[r]), out + r * size, weight, bias);
+  }
+}
+
 void layer_norm(DType dtype, NormRows rows, double eps, void* out, const void* x,
                 const void* weight, const void* bias) {
   for_floating(dtype, [&]<class T>(T*) {
     const Index size = rows.size;
-    parallel_for(rows.count, at_least_one(kChunk / at_least_one(size)), [&](Index r, Index end) {
-      for (; r < end; ++r) {
-        layer_norm_row(size, eps, rows.moments[r], static_cast<T*>(out) + r * size,
-                       static_cast<const T*>(x) + r * size, static_cast<const T*>(weight),
-                       static_cast<const T*>(bias));
+    const Index chunk = at_least_one(kChunk / at_least_one(size));
+    parallel_for(rows.count, chunk, [&](Index first, Index last) {
+      for (; first < last; first += chunk) {
+        const Index here = last - first < chunk ? last - first : chunk;
+        layer_norm_rows(size, here, eps, rows.moments + first, static_cast<T*>(out) + first * size,
+                        static_cast<const T*>(x) + first * size, static_cast<const T*>(weight),
+                        static_cast<const T*>(bias));
       }
     });
   });

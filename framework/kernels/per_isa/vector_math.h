@@ -116,12 +116,31 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 /// The share of a normal distribution that lies below x, and its density there.
 template <class T>
-[[gnu::always_inline]] inline T normal_below(T x) {
-  return T{0.5} * (1 + erf(x * static_cast<T>(0.70710678118654752440)));
+struct Normal {
+  T below;
+  T density;
+};
+
+// What lies beyond |x| is exp(-x^2 / 2) by a polynomial in 1 / (1 + c |x|), as in Abramowitz and
+// Stegun, Handbook of Mathematical Functions, 26.2.17; ours is fitted closer (absolute error
+// 1.2e-7, and of what is small 7e-5).
+[[gnu::always_inline]] inline Normal<float> normal(float x) {
+  const float bell = exp(-0.5F * x * x);
+  const float t = 1 / (1 + 0.48F * std::fabs(x));
+  float series = -0.046995409F;
+  series = series * t + 0.24043736F;
+  series = series * t - 0.45362455F;
+  series = series * t + 0.28883752F;
+  series = series * t + 0.07838884F;
+  series = series * t + 0.2020906F;
+  series = series * t + 0.19086087F;
+  const float beyond = series * t * bell;
+  return {select(x < 0, beyond, 1 - beyond), 0.398942280F * bell};
 }
-template <class T>
-[[gnu::always_inline]] inline T normal_density(T x) {
-  return static_cast<T>(0.39894228040143267794) * exp(T{-0.5} * x * x);
+[[gnu::always_inline]] inline Normal<double> normal(double x) {
+  constexpr double kRootOfHalf = 0.70710678118654752440;
+  constexpr double kHighest = 0.39894228040143267794;
+  return {0.5 * (1 + std::erf(x * kRootOfHalf)), kHighest * std::exp(-0.5 * x * x)};
 }
 
 }  // namespace vector_math
