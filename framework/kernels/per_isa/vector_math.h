@@ -1,6 +1,7 @@
 // exp, log, tanh, sigmoid and erf as plain arithmetic without branches, so that the compiler turns
 // a loop over them into vector code of whatever width it builds for, and the tail of the loop gets
-// the same digits as its body. float32: within 4 ulp. float64 has the standard library's functions.
+// the same digits as its body. float32: within 4 ulp; exp of float64: within 2 (the other functions
+// of float64 are the standard library's).
 #pragma once
 
 #include <bit>
@@ -25,7 +26,16 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
                               (std::bit_cast<std::uint32_t>(b) & ~chosen));
 }
 
-/// 2^n for a whole n in -126..127.
+[[gnu::always_inline]] inline double select(bool condition, double a, double b) {
+  const std::uint64_t chosen = 0U - static_cast<std::uint64_t>(condition);
+  return std::bit_cast<double>((std::bit_cast<std::uint64_t>(a) & chosen) |
+                               (std::bit_cast<std::uint64_t>(b) & ~chosen));
+}
+
+/// 2^n for a whole n that a normal number has.
+[[gnu::always_inline]] inline double power_of_two(std::int64_t n) {
+  return std::bit_cast<double>((static_cast<std::uint64_t>(n) + 1023) << 52);
+}
 [[gnu::always_inline]] inline float power_of_two(std::int32_t n) {
   return std::bit_cast<float>((static_cast<std::uint32_t>(n) + 127) << 23);
 }
@@ -53,7 +63,33 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   const float value = series * power_of_two(half) * power_of_two(whole - half);
   return select(is_zero, 0.0F, value);
 }
-[[gnu::always_inline]] inline double exp(double x) { return std::exp(x); }
+[[gnu::always_inline]] inline double exp(double x) {
+  const bool is_zero = x < -746.0;
+  const double bounded = select(is_zero, 0.0, select(x > 710.0, 710.0, x));
+  constexpr double kRound = 0x1.8p52;
+  const double shifted = bounded * 1.4426950408889634 + kRound;
+  const double n = shifted - kRound;
+  const double r = (bounded - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
+  double series = 1.0 / 6227020800;
+  series = series * r + 1.0 / 479001600;
+  series = series * r + 1.0 / 39916800;
+  series = series * r + 1.0 / 3628800;
+  series = series * r + 1.0 / 362880;
+  series = series * r + 1.0 / 40320;
+  series = series * r + 1.0 / 5040;
+  series = series * r + 1.0 / 720;
+  series = series * r + 1.0 / 120;
+  series = series * r + 1.0 / 24;
+  series = series * r + 1.0 / 6;
+  series = series * r + 0.5;
+  series = series * r + 1.0;
+  series = series * r + 1.0;
+  const std::int64_t whole =
+      std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(kRound);
+  const std::int64_t half = whole >> 1;
+  const double value = series * power_of_two(half) * power_of_two(whole - half);
+  return select(is_zero, 0.0, value);
+}
 
 // log(m 2^e) = e ln 2 + 2 artanh((m - 1) / (m + 1)) with m in sqrt(1/2)..sqrt(2).
 [[gnu::always_inline]] inline float log(float x) {
@@ -74,7 +110,7 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 [[gnu::always_inline]] inline double log(double x) { return std::log(x); }
 
 [[gnu::always_inline]] inline float sigmoid(float x) { return 1 / (1 + exp(-x)); }
-[[gnu::always_inline]] inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+[[gnu::always_inline]] inline double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
 [[gnu::always_inline]] inline float tanh(float x) {
   const float square = x * x;
@@ -140,7 +176,7 @@ struct Normal {
 [[gnu::always_inline]] inline Normal<double> normal(double x) {
   constexpr double kRootOfHalf = 0.70710678118654752440;
   constexpr double kHighest = 0.39894228040143267794;
-  return {0.5 * (1 + std::erf(x * kRootOfHalf)), kHighest * std::exp(-0.5 * x * x)};
+  return {0.5 * (1 + std::erf(x * kRootOfHalf)), kHighest * exp(-0.5 * x * x)};
 }
 
 }  // namespace vector_math

@@ -121,6 +121,21 @@ TEST_CASE("unary: float32 is within 4 ulp of the true value") {
   }
 }
 
+TEST_CASE("unary: exp of float64 is within 2 ulp of the true value, to the ends of its range") {
+  constexpr Index count = 20011;
+  const Tensor x = arange(count, float64) * (1454.5 / (count - 1)) - 744.8;
+  const std::vector<double> inputs = x.to_vector<double>();
+  const std::vector<double> outputs = exp(x).to_vector<double>();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const long double truth = std::exp(static_cast<long double>(inputs[i]));
+    const auto rounded = static_cast<double>(truth);
+    const long double ulp =
+        static_cast<long double>(std::nextafter(rounded, kInf)) - static_cast<long double>(rounded);
+    INFO("exp(" << inputs[i] << ") is " << outputs[i]);
+    REQUIRE(std::fabs(static_cast<long double>(outputs[i]) - truth) <= 2 * ulp);
+  }
+}
+
 TEST_CASE("unary: small arguments keep their digits") {
   const Tensor x = tensor({1e-3, -1e-5, 1e-12, 1e-30}, float32);
   CHECK_THAT(tanh(x) / x, HasValues({1 - 1e-6 / 3, 1, 1, 1}, Tolerance{0, 2e-7}));
