@@ -148,9 +148,9 @@ void multiply_block(Index rows, Index columns, Index inner, T* out, Index out_st
     MatrixView<T> left = part_of(a, i, 0);
     if (copies) left = packed_left(rows - i, here, inner, left, copy);
     for (Index j = 0; j < columns; j += kTileColumns<T>) {
-      const Tile<T> tile{out + i * out_stride + j, out_stride,      left.data,      left.row_stride,
-                         left.column_stride,       panels.begin(j), panels.step(j), inner,
-                         part_of(start, i, j)};
+      Tile<T> tile{out + i * out_stride + j, out_stride,      left.data,      left.row_stride,
+                   left.column_stride,       panels.begin(j), panels.step(j), inner,
+                   part_of(start, i, j)};
       multiply_panel(here, panels.width(j), tile);
     }
   }

@@ -185,9 +185,10 @@ void multiply_narrow(Index rows, Index columns, const Tile<T>& tile) {
   }
 }
 
-/// A tile of fewer than kTileColumns columns, in strips of one ever shorter vector.
+/// A tile of fewer than kTileColumns columns, in strips of one ever shorter vector. Moves on in the
+/// tile it is given: to copy what was just written would make the processor wait.
 template <class T, Index Bytes>
-void multiply_strips(Index rows, Index columns, Tile<T> tile) {
+void multiply_strips(Index rows, Index columns, Tile<T>& tile) {
   constexpr Index kStrip = Bytes / Index{sizeof(T)};
   if (columns >= kStrip) {
     multiply_rows<T, Bytes, 1>(rows, tile);
@@ -205,7 +206,7 @@ void multiply_strips(Index rows, Index columns, Tile<T> tile) {
 }
 
 template <class T>
-void multiply_panel(Index rows, Index columns, const Tile<T>& tile) {
+void multiply_panel(Index rows, Index columns, Tile<T>& tile) {
   if (columns == kTileColumns<T>) {
     multiply_rows<T, kVectorBytes, 2>(rows, tile);
   } else {
