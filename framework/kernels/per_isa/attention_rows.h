@@ -96,11 +96,15 @@ T dot(Index count, const T* a, const T* b) {
   return combined<T>(wide, add) + combined<T, kSmallBytes>(narrow, add) + single;
 }
 
+/// Whether no number is infinite or NaN, which times 0 is not 0.
 template <class T>
 bool is_finite(const T* x, Index count) {
-  int others = 0;
-  for (Index i = 0; i < count; ++i) others |= static_cast<int>(x[i] * T{0} != 0);
-  return others == 0;
+  Vector<T> zeros = {};
+  T zero = 0;
+  Index i = 0;
+  for (; i + kWidth<T> <= count; i += kWidth<T>) zeros += load(x + i) * T{0};
+  for (; i < count; ++i) zero += x[i] * T{0};
+  return combined<T>(zeros, [](auto a, auto b) { return a + b; }) + zero == 0;
 }
 
 template <class T>

@@ -38,7 +38,10 @@ struct Panels {
 template <class T>
 Panels<T> panels_of(Index inner, Index columns, MatrixView<T> from, bool in_place, T* packed) {
   const Panels<T> panels{from, inner, columns, packed, in_place};
-  for (Index j = 0; j < columns; j += kTileColumns<T>) {
+  const bool by_rows = from.column_stride == 1 && !in_place;
+  const Index whole = by_rows ? columns / kTileColumns<T> * kTileColumns<T> : 0;
+  if (whole > 0) pack_panels(inner, whole, from, packed);
+  for (Index j = whole; j < columns; j += kTileColumns<T>) {
     if (panels.stays(j)) continue;
     pack(inner, panels.width(j), part_of(from, 0, j), panels.step(j), packed + j * inner);
   }

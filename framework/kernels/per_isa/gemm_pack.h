@@ -96,6 +96,19 @@ void pack_rows(Index inner, Index columns, MatrixView<T> from, Index width, T* t
   }
 }
 
+/// pack() of several panels of whole tiles from rows whose numbers lie side by side: read row after
+/// row, as memory is fast.
+template <class T>
+void pack_panels(Index inner, Index columns, MatrixView<T> from, T* to) {
+  constexpr Index kPanel = kTileColumns<T>;
+  for (Index k = 0; k < inner; ++k) {
+    const T* row = from.data + k * from.row_stride;
+    for (Index j = 0; j < columns; j += kPanel) {
+      std::memcpy(to + j * inner + k * kPanel, row + j, sizeof(T) * kPanel);
+    }
+  }
+}
+
 /// to[k * width + j] = from(k, j) for k < inner and j < columns, and 0 for the j beyond; width is
 /// a whole number of small vectors.
 template <class T>
