@@ -33,12 +33,4 @@ void check_heads(const char* layer, Index d_model, Index n_heads) {
                     below + static_cast<std::uint64_t>(n_heads))});
 }
 
-Tensor split_heads(const Tensor& x, Index n_heads) {
-  return x.view({x.size(0), x.size(1), n_heads, x.size(2) / n_heads}).transpose(1, 2);
-}
-
-Tensor merge_heads(const Tensor& x) {
-  return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
-}
-
 }  // namespace gradus

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "framework/autograd/node.h"
 #include "framework/autograd/trace.h"
@@ -38,10 +39,10 @@ class Waiting {
     Tensor gradient;
   };
 
-  bool empty() const { return entries_.empty(); }
+  bool empty() const { return !newest_.node && others_.empty(); }
 
   void add(const Ref<Node>& node, Tensor gradient) {
-    Entry& entry = entries_[node->sequence()];
+    Entry& entry = entry_of(node);
     if (!entry.node) {
       entry = {node, std::move(gradient)};
     } else if (is_ours_alone(entry.gradient) && gradient.is_contiguous() &&
@@ -53,16 +54,33 @@ class Waiting {
   }
 
   Entry take_newest() {
-    const auto newest = entries_.begin();
-    Entry entry = std::move(newest->second);
-    entries_.erase(newest);
+    if (newest_.node) return std::exchange(newest_, {});
+    const auto first = others_.begin();
+    Entry entry = std::move(first->second);
+    others_.erase(first);
     return entry;
   }
 
  private:
+  /// The entry of a step, or an empty one that is to be filled.
+  Entry& entry_of(const Ref<Node>& node) {
+    if (node == newest_.node) return newest_;
+    const std::uint64_t sequence = node->sequence();
+    if ((newest_.node && newest_.node->sequence() > sequence) ||
+        (!others_.empty() && others_.begin()->first >= sequence)) {
+      return others_[sequence];
+    }
+    if (newest_.node) {
+      const std::uint64_t before = newest_.node->sequence();
+      others_[before] = std::exchange(newest_, {});
+    }
+    return newest_;
+  }
+
   using InOrder = std::pair<const std::uint64_t, Entry>;
+  Entry newest_;  // newer than all others, or empty; in a chain of steps, there are no others
   std::map<std::uint64_t, Entry, std::greater<>, BlockAllocator<InOrder>>
-      entries_;  // by sequence number
+      others_;  // by sequence number
 };
 
 void check_gradient(const Node& step, std::size_t i, const Tensor& gradient) {
@@ -131,7 +149,7 @@ class Pass {
       const Ref<Node>& input = step.inputs()[i].node;
       if (!input || !gradients_[i].defined() || !follow(*input)) continue;
       check_gradient(step, i, gradients_[i]);
-      detail::check_finite_gradient(step, i, gradients_[i], gradient);
+      if (NanTrace::is_active()) detail::check_finite_gradient(step, i, gradients_[i], gradient);
       waiting_.add(input, std::move(gradients_[i]));
     }
     if (!retain_graph_) step.release_saved();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "framework/autograd/trace.h"
 #include "framework/core/error.h"
@@ -76,19 +77,16 @@ bool is_unchanged(const Node::Saved& saved) {
 void retain(Node* node) noexcept { node->add_ref(); }
 void release(Node* node) noexcept {
   if (!node->drop_ref()) return;
-  thread_local std::vector<Node*>* dying = nullptr;
-  if (dying) {
-    dying->push_back(node);
-    return;
-  }
-  std::vector<Node*> list{node};
-  dying = &list;
-  while (!list.empty()) {
-    Node* last = list.back();
-    list.pop_back();
+  constinit thread_local Node* dying = nullptr;
+  constinit thread_local bool at_work = false;
+  node->next_dying_ = std::exchange(dying, node);
+  if (at_work) return;
+  at_work = true;
+  while (dying) {
+    Node* last = std::exchange(dying, dying->next_dying_);
     delete last;
   }
-  dying = nullptr;
+  at_work = false;
 }
 
 const char* step_name(const Node* node) noexcept {
@@ -112,7 +110,9 @@ void Node::connect(const Tensor& output, std::span<const Tensor> inputs, std::sp
     if (!inputs[i].defined()) continue;
     const TensorImpl& input = inputs[i].impl();
     places[i].node = input.node;
-    if (kept) places[i].saved = {inputs[i], input.storage->version(), true};
+    if (!kept) continue;
+    places[i].saved.value = inputs[i];
+    places[i].saved.version = input.storage->version();
   }
   // The output is kept without its place on the tape, which is this step: no cycle.
   if (wanted & 1U) output_ = {output.detach(), output.impl().storage->version(), true};
@@ -150,8 +150,7 @@ void Node::add_hook(std::shared_ptr<const HookHandle::Hook> hook) {
   hooks_.push_back(std::move(hook));
 }
 
-Tensor Node::hooked(Tensor gradient) const {
-  if (hooks_.empty()) return gradient;
+Tensor Node::through_hooks(Tensor gradient) const {
   const auto hooks = hooks_;  // one may add others: those see the next gradient
   for (const auto& hook : hooks) {
     if (hook->removed) continue;
@@ -173,13 +172,9 @@ Tensor Node::hooked(Tensor gradient) const {
   return gradient;
 }
 
-const Node::Input& Vjp::input_at(Index i) const {
-  const std::span<const Node::Input> inputs = step_.inputs();
-  if (i < 0 || i >= std::ssize(inputs)) {
-    throw AutogradError(
-        text(step_.name(), " backward: its rule asks for input ", i, " of ", inputs.size()));
-  }
-  return inputs[static_cast<std::size_t>(i)];
+void Vjp::throw_no_input(Index i) const {
+  throw AutogradError(
+      text(step_.name(), " backward: its rule asks for input ", i, " of ", step_.inputs().size()));
 }
 
 Tensor Vjp::input(Index i) const {
@@ -216,14 +211,8 @@ void check_count(const char* name, std::size_t gradients, std::size_t inputs) {
                            inputs, inputs == 1 ? " input" : " inputs"));
 }
 
-bool must_record(std::span<const Tensor> inputs) {
-  return grad_enabled() && std::any_of(inputs.begin(), inputs.end(), [](const Tensor& input) {
-           return input.defined() && input.requires_grad();
-         });
-}
-
 void check_finite(const char* name, const Tensor& output, std::span<const Tensor> inputs) {
-  if (!NanTrace::is_active() || std::string_view(name) == "masked_fill") return;
+  if (std::string_view(name) == "masked_fill") return;
   std::string operands;
   NotFinite before = NotFinite::none;
   for (const Tensor& input : inputs) {
@@ -246,7 +235,6 @@ void attach(const Tensor& output, Ref<Node> step) {
 
 void check_finite_gradient(const Node& step, std::size_t i, const Tensor& gradient,
                            const Tensor& arrived) {
-  if (!NanTrace::is_active()) return;
   report_not_finite(text(step.name(), " backward: the gradient of its input ", i), gradient,
                     worst_of(arrived).kind, step.path(), text("a gradient ", arrived.shape()));
 }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "framework/autograd/no_grad.h"
+#include "framework/autograd/trace.h"
 #include "framework/core/tensor.h"
 
 namespace gradus {
@@ -88,7 +89,9 @@ class Node : public RefCounted, public InBlocks {
 
   void add_hook(std::shared_ptr<const HookHandle::Hook> hook);
   /// The gradient after all hooks, in the order in which they were added.
-  Tensor hooked(Tensor gradient) const;
+  Tensor hooked(Tensor gradient) const {
+    return hooks_.empty() ? std::move(gradient) : through_hooks(std::move(gradient));
+  }
 
  protected:
   Node(const char* name, const Tensor& output, bool is_leaf);
@@ -99,6 +102,10 @@ class Node : public RefCounted, public InBlocks {
 
  private:
   friend class Vjp;
+  friend void release(Node* node) noexcept;
+
+  Tensor through_hooks(Tensor gradient) const;
+
   const char* name_;
   std::uint64_t sequence_;
   Shape shape_;
@@ -112,6 +119,7 @@ class Node : public RefCounted, public InBlocks {
   const char* path_ = "";
   Tensor value_;
   std::vector<std::shared_ptr<const HookHandle::Hook>> hooks_;
+  Node* next_dying_ = nullptr;  // see release()
 };
 
 /// What a rule may ask: the gradient of the step's output, and the values the step saved.
@@ -131,7 +139,11 @@ class Vjp {
   bool wants(Index i) const { return static_cast<bool>(input_at(i).node); }
 
  private:
-  const Node::Input& input_at(Index i) const;
+  const Node::Input& input_at(Index i) const {
+    if (i < 0 || i >= std::ssize(step_.inputs())) throw_no_input(i);
+    return step_.inputs()[static_cast<std::size_t>(i)];
+  }
+  [[noreturn]] void throw_no_input(Index i) const;
 
   const Node& step_;
   const Tensor& gradient_;
@@ -145,9 +157,12 @@ namespace detail {
 
 /// Throws AutogradError where a rule returned more gradients than its step has inputs.
 void check_count(const char* name, std::size_t gradients, std::size_t inputs);
-bool must_record(std::span<const Tensor> inputs);
+inline bool must_record(std::span<const Tensor> inputs) {
+  return grad_enabled() && std::any_of(inputs.begin(), inputs.end(),
+                                       [](const Tensor& input) { return input.requires_grad(); });
+}
 void attach(const Tensor& output, Ref<Node> step);
-/// Inside a NanTrace: throws AutogradError where the op turned finite numbers into others.
+/// For a NanTrace: throws AutogradError where the op turned finite numbers into others.
 void check_finite(const char* name, const Tensor& output, std::span<const Tensor> inputs);
 /// The same for a gradient that a rule made of the one that arrived.
 void check_finite_gradient(const Node& step, std::size_t i, const Tensor& gradient,
@@ -159,7 +174,9 @@ class Step final : public Node {
  public:
   Step(const char* name, const Tensor& output, std::span<const Tensor> inputs, Places places,
        Saves saves, Rules... rules)
-      : Node(name, output, false), places_(std::move(places)), rules_(std::in_place, rules...) {
+      : Node(name, output, false),
+        places_(std::move(places)),
+        rules_(std::in_place, std::move(rules)...) {
     connect(output, inputs, places_, saves);
   }
 
@@ -196,7 +213,7 @@ class Step final : public Node {
 template <std::size_t N, class... Rules>
 Tensor record(const char* name, Tensor output, const Tensor (&inputs)[N], Saves saves,
               Rules... rules) {
-  detail::check_finite(name, output, inputs);
+  if (NanTrace::is_active()) detail::check_finite(name, output, inputs);
   static_assert(sizeof...(Rules) <= N, "a rule for each input at most");
   if (detail::must_record(inputs)) {
     using Places = std::array<Node::Input, N>;
@@ -210,7 +227,7 @@ Tensor record(const char* name, Tensor output, const Tensor (&inputs)[N], Saves 
 template <class Rule>
 Tensor record(const char* name, Tensor output, const std::vector<Tensor>& inputs, Saves saves,
               Rule rule) {
-  detail::check_finite(name, output, inputs);
+  if (NanTrace::is_active()) detail::check_finite(name, output, inputs);
   if (detail::must_record(inputs)) {
     using Places = std::vector<Node::Input, BlockAllocator<Node::Input>>;
     detail::attach(

@@ -2,14 +2,10 @@
 
 #include <mutex>
 #include <set>
-#include <utility>
 #include <vector>
 
 namespace gradus {
 namespace {
-
-thread_local int tape_traces = 0;
-thread_local int nan_traces = 0;
 
 /// Where the path of this thread ended before each part was added.
 struct Path {
@@ -22,17 +18,6 @@ Path& path_here() {
 }
 
 }  // namespace
-
-TapeTrace::TapeTrace() noexcept { ++tape_traces; }
-TapeTrace::~TapeTrace() { --tape_traces; }
-bool TapeTrace::is_active() noexcept { return tape_traces > 0; }
-
-NanTrace::NanTrace() noexcept { ++nan_traces; }
-NanTrace::~NanTrace() { --nan_traces; }
-bool NanTrace::is_active() noexcept { return nan_traces > 0; }
-
-NanTracePause::NanTracePause() noexcept : traces_(std::exchange(nan_traces, 0)) {}
-NanTracePause::~NanTracePause() { nan_traces = traces_; }
 
 PathPart::PathPart(const std::string& name) {
   Path& path = path_here();

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <string>
-
-#include "framework/core/tensor.h"
+#include <utility>
 
 namespace gradus {
 
@@ -12,12 +11,15 @@ namespace gradus {
 /// module it belongs to, for Tape to show.
 class [[nodiscard]] TapeTrace {
  public:
-  [[nodiscard]] TapeTrace() noexcept;
+  [[nodiscard]] TapeTrace() noexcept { ++alive_; }
   TapeTrace(const TapeTrace&) = delete;
   TapeTrace& operator=(const TapeTrace&) = delete;
-  ~TapeTrace();
+  ~TapeTrace() { --alive_; }
 
-  static bool is_active() noexcept;
+  static bool is_active() noexcept { return alive_ > 0; }
+
+ private:
+  static inline constinit thread_local int alive_ = 0;
 };
 
 /// A TapeTrace that also reads every result and every gradient, and throws AutogradError at the
@@ -26,20 +28,24 @@ class [[nodiscard]] TapeTrace {
 /// fault.
 class [[nodiscard]] NanTrace : public TapeTrace {
  public:
-  [[nodiscard]] NanTrace() noexcept;
-  ~NanTrace();
+  [[nodiscard]] NanTrace() noexcept { ++alive_; }
+  ~NanTrace() { --alive_; }
 
-  static bool is_active() noexcept;
+  static bool is_active() noexcept { return alive_ > 0; }
+
+ private:
+  friend class NanTracePause;
+  static inline constinit thread_local int alive_ = 0;
 };
 
 /// While one lives, a NanTrace outside it looks at nothing on this thread: the ops of a rule are
 /// nobody's, and backward looks at what the rule makes of them.
 class [[nodiscard]] NanTracePause {
  public:
-  [[nodiscard]] NanTracePause() noexcept;
+  [[nodiscard]] NanTracePause() noexcept : traces_(std::exchange(NanTrace::alive_, 0)) {}
   NanTracePause(const NanTracePause&) = delete;
   NanTracePause& operator=(const NanTracePause&) = delete;
-  ~NanTracePause();
+  ~NanTracePause() { NanTrace::alive_ = traces_; }
 
  private:
   int traces_;

@@ -36,15 +36,27 @@ void IndexList::erase(Index position) {
   --size_;
 }
 
+namespace {
+
+// Out of the way of the loop below, which every new tensor runs.
+[[noreturn]] void throw_negative(Index size, const Shape& shape) {
+  throw ShapeError(text("shape: negative size ", size, " in ", shape));
+}
+[[noreturn]] void throw_too_many(const Shape& shape) {
+  throw ShapeError(text("shape: ", shape, " has too many elements"));
+}
+
+}  // namespace
+
 Index element_count(const Shape& shape) {
   constexpr Index limit = std::numeric_limits<Index>::max() / 8;
   Index count = 1;  // of the shape with every 0 taken as 1, so that strides cannot overflow either
   bool is_empty = false;
   for (const Index size : shape) {
-    if (size < 0) throw ShapeError(text("shape: negative size ", size, " in ", shape));
+    if (size < 0) throw_negative(size, shape);
     is_empty = is_empty || size == 0;
     if (size > 1 && (__builtin_mul_overflow(count, size, &count) || count > limit)) {
-      throw ShapeError(text("shape: ", shape, " has too many elements"));
+      throw_too_many(shape);
     }
   }
   return is_empty ? 0 : count;
@@ -74,13 +86,10 @@ Strides contiguous_strides(const Shape& shape) {
   return strides;
 }
 
-Index checked_axis(const char* op, Index axis, Index rank) {
+void throw_axis_outside(const char* op, Index axis, Index rank) {
   const Index axes = std::max<Index>(rank, 1);
-  if (axis < -axes || axis >= axes) {
-    throw ShapeError(
-        text(op, ": axis ", axis, " is outside ", -axes, "..", axes - 1, " (rank ", rank, ")"));
-  }
-  return axis < 0 ? axis + axes : axis;
+  throw ShapeError(
+      text(op, ": axis ", axis, " is outside ", -axes, "..", axes - 1, " (rank ", rank, ")"));
 }
 
 namespace {

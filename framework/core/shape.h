@@ -41,9 +41,11 @@ class IndexList {
   void erase(Index position);
 
   friend bool operator==(const IndexList& a, const IndexList& b) {
-    bool equal = a.size_ == b.size_;
-    for (Index i = 0; equal && i < a.size_; ++i) equal = a[i] == b[i];
-    return equal;
+    if (a.size_ != b.size_) return false;
+    for (Index i = 0; i < a.size_; ++i) {
+      if (a[i] != b[i]) return false;
+    }
+    return true;
   }
 
  private:
@@ -66,9 +68,16 @@ IndexList unravel_index(Index position, const Shape& shape);
 /// The strides of a row-major tensor without gaps.
 Strides contiguous_strides(const Shape& shape);
 
+/// The error of the function below.
+[[noreturn]] void throw_axis_outside(const char* op, Index axis, Index rank);
+
 /// `axis` counted from the front. Negative axes count from the back, as in PyTorch; a shape without
 /// axes accepts 0 and -1. Throws ShapeError that leads with `op`.
-Index checked_axis(const char* op, Index axis, Index rank);
+inline Index checked_axis(const char* op, Index axis, Index rank) {
+  const Index axes = std::max<Index>(rank, 1);
+  if (axis < -axes || axis >= axes) throw_axis_outside(op, axis, rank);
+  return axis < 0 ? axis + axes : axis;
+}
 
 /// The shape both operands broadcast to (NumPy's rules). Throws ShapeError that leads with `op`.
 Shape broadcast_shape(const char* op, const Shape& x, const Shape& other);

@@ -58,12 +58,28 @@ NestedNumbers::NestedNumbers(std::initializer_list<NestedNumbers> items) {
   }
 }
 
-Tensor::Tensor(const Shape& shape, DType dtype) : impl_(new TensorImpl) {
-  impl_->numel = element_count(shape);
-  impl_->storage = Storage::make(static_cast<std::size_t>(impl_->numel) * item_size(dtype));
-  impl_->shape = shape;
-  impl_->strides = contiguous_strides(shape);
-  impl_->dtype = dtype;
+TensorImpl::TensorImpl(const Shape& sizes, DType type)
+    : numel(element_count(sizes)),
+      shape(sizes),
+      strides(contiguous_strides(sizes)),
+      dtype(type),
+      contiguous(true),
+      storage(Storage::make(static_cast<std::size_t>(numel) * item_size(type))) {}
+
+TensorImpl::TensorImpl(const TensorImpl& of, const Shape& sizes, const Strides& steps)
+    : numel(of.numel),
+      shape(sizes),
+      strides(steps),
+      dtype(of.dtype),
+      contiguous(is_row_major(sizes, steps)),
+      storage(of.storage),
+      offset(of.offset) {}
+
+Tensor::Tensor(const Shape& shape, DType dtype) : impl_(new TensorImpl(shape, dtype)) {}
+
+Tensor::Tensor(const Shape& shape, const Strides& strides, DType dtype) : Tensor(shape, dtype) {
+  impl_->strides = strides;
+  impl_->contiguous = is_row_major(shape, strides);
 }
 
 void Tensor::throw_undefined() {
@@ -71,10 +87,7 @@ void Tensor::throw_undefined() {
                    {.hint = "Tensor() holds nothing; zeros(shape) makes one with numbers"});
 }
 
-Index Tensor::size(Index axis) const {
-  if (dim() == 0) throw ShapeError("size: a tensor without axes has no sizes");
-  return shape()[checked_axis("size", axis, dim())];
-}
+void Tensor::throw_without_axes() { throw ShapeError("size: a tensor without axes has no sizes"); }
 
 double Tensor::item() const {
   if (numel() != 1) {
@@ -120,19 +133,18 @@ template std::vector<std::int64_t> Tensor::to_vector() const;
 template std::vector<bool> Tensor::to_vector() const;
 
 Tensor Tensor::alias(const Shape& shape, const Strides& strides, Index offset) const {
-  Ref<TensorImpl> view(new TensorImpl);
-  view->storage = impl().storage;
-  view->shape = shape;
-  view->strides = strides;
-  view->numel = element_count(shape);
-  view->offset =
-      view->numel == 0 ? 0 : offset;  // an empty tensor lies nowhere: no address overflows
-  view->dtype = dtype();
-  view->contiguous = is_row_major(shape, strides);
-  return Tensor(std::move(view));
+  Tensor view = rearranged(shape, strides);
+  view.impl_->numel = element_count(shape);
+  // An empty tensor lies nowhere: no address overflows.
+  view.impl_->offset = view.numel() == 0 ? 0 : offset;
+  return view;
 }
 
-Tensor Tensor::detach() const { return alias(shape(), strides(), impl().offset); }
+Tensor Tensor::rearranged(const Shape& shape, const Strides& strides) const {
+  return Tensor(Ref(new TensorImpl(impl(), shape, strides)));
+}
+
+Tensor Tensor::detach() const { return rearranged(shape(), strides()); }
 
 void Tensor::check_dtype(DType wanted) const {
   if (dtype() != wanted) {

@@ -57,14 +57,19 @@ class HookHandle {
 
 /// What a tensor handle points to.
 struct TensorImpl : RefCounted, InBlocks {
-  Ref<Storage> storage;
-  Index offset = 0;  ///< of the first element, in elements
+  /// Uninitialised memory, row-major.
+  TensorImpl(const Shape& sizes, DType type);
+  /// The elements of another, seen as another shape.
+  TensorImpl(const TensorImpl& of, const Shape& sizes, const Strides& steps);
+
+  Index numel;
   Shape shape;
   Strides strides;
-  Index numel = 0;
-  DType dtype = float32;
-  bool contiguous = true;
-  Ref<Node> node;  ///< the step that made this tensor, a leaf of the tape, or null
+  DType dtype;
+  bool contiguous;
+  Ref<Storage> storage;
+  Index offset = 0;  ///< of the first element, in elements
+  Ref<Node> node;    ///< the step that made this tensor, a leaf of the tape, or null
 };
 inline void retain(TensorImpl* impl) noexcept { impl->add_ref(); }
 inline void release(TensorImpl* impl) noexcept {
@@ -99,6 +104,8 @@ class Tensor {
   explicit Tensor(Ref<TensorImpl> impl) : impl_(std::move(impl)) {}
   /// Uninitialised memory of this shape.
   Tensor(const Shape& shape, DType dtype);
+  /// The same, laid out by strides that leave no gap and share no place.
+  Tensor(const Shape& shape, const Strides& strides, DType dtype);
 
   // ---- what it is ----
   bool defined() const { return static_cast<bool>(impl_); }
@@ -108,7 +115,10 @@ class Tensor {
   Index dim() const { return impl().shape.size(); }
   Index numel() const { return impl().numel; }
   /// Size of one axis; a negative axis counts from the back. Throws ShapeError.
-  Index size(Index axis) const;
+  Index size(Index axis) const {
+    if (dim() == 0) throw_without_axes();
+    return shape()[checked_axis("size", axis, dim())];
+  }
   bool is_contiguous() const { return impl().contiguous; }
   /// True when both handles name the same tensor (not merely equal numbers).
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
@@ -235,9 +245,12 @@ class Tensor {
   void mark_changed(const char* op) const { impl().storage->mark_changed(op); }
   /// Another geometry over the same storage, off the tape.
   Tensor alias(const Shape& shape, const Strides& strides, Index offset) const;
+  /// All its elements, each once, arranged anew around the same first one.
+  Tensor rearranged(const Shape& shape, const Strides& strides) const;
 
  private:
   [[noreturn]] static void throw_undefined();
+  [[noreturn]] static void throw_without_axes();
   void check_dtype(DType wanted) const;
   Ref<TensorImpl> impl_;
 };

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "framework/autograd/composed_internal.h"
 #include "framework/core/random.h"
 #include "framework/ops/attention_composed_internal.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/creation.h"
+#include "framework/ops/heads_internal.h"
 #include "framework/ops/launch.h"
 
 namespace gradus {
@@ -77,16 +79,16 @@ Tensor readable(const Tensor& x) {
 /// Memory for a result (B, H, length, width) in the order of x: where x is a view of (B, length,
 /// H, d), heads can be merged again without a copy.
 Tensor empty_beside(const Tensor& x, Index width) {
-  const Shape& sizes = x.shape();
-  if (x.is_contiguous()) return empty({sizes[0], sizes[1], sizes[2], width}, x.dtype());
-  return empty({sizes[0], sizes[2], sizes[1], width}, x.dtype()).transpose(1, 2);
+  Shape shape = x.shape();
+  shape[3] = width;
+  return x.is_contiguous() ? empty(shape, x.dtype()) : empty_heads(shape, x.dtype());
 }
 
-/// What the mask hides from each query of each head; undefined where it hides nothing.
+/// What the mask hides from the queries, with a 1 where it is shared; undefined where it hides
+/// nothing.
 Tensor hidden_by(const AttentionMask& mask, const Tensor& query, const Tensor& key) {
   if (mask.hides_nothing()) return {};
-  const Shape scores{query.size(0), query.size(1), query.size(2), key.size(2)};
-  return mask.hidden_for(scores).expand(scores);
+  return mask.hidden_for(Shape{query.size(0), query.size(1), query.size(2), key.size(2)});
 }
 
 kernels::AttentionCall call_of(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -107,7 +109,9 @@ kernels::AttentionCall call_of(const Tensor& query, const Tensor& key, const Ten
       .dropout_key = recipe.dropout_key};
   if (hidden.defined()) {
     call.hidden = hidden.data<bool>();
-    std::copy(hidden.strides().begin(), hidden.strides().end(), call.hidden_strides);
+    for (Index axis = 0; axis < 4; ++axis) {
+      call.hidden_strides[axis] = hidden.shape()[axis] == 1 ? 0 : hidden.strides()[axis];
+    }
   }
   return call;
 }
@@ -125,6 +129,7 @@ Gradients gradients_by_kernel(const Vjp& step, const Tensor& log_sums,
   const Tensor g = readable(step.grad());
   const Tensor hidden = hidden_by(recipe.mask, q, k);
   Gradients results;
+  results.reserve(3);
   for (Index i = 0; i < 3; ++i) {
     const Tensor input = step.input(i);
     results.push_back(empty_beside(input, input.size(3)));
@@ -146,7 +151,7 @@ Gradients gradients_of(const Vjp& step, const Tensor& log_sums, const AttentionR
 
 // y = drop(softmax(scale q kT)) v
 Tensor attention_by_kernel(const Tensor& query, const Tensor& key, const Tensor& value,
-                           const AttentionRecipe& recipe) {
+                           AttentionRecipe recipe) {
   const Tensor q = readable(query);
   const Tensor k = readable(key);
   const Tensor v = readable(value);
@@ -155,9 +160,11 @@ Tensor attention_by_kernel(const Tensor& query, const Tensor& key, const Tensor&
   const Tensor log_sums = empty({q.size(0), q.size(1), q.size(2)}, q.dtype());
   kernels::table().attention(q.dtype(), call_of(q, k, v, hidden, recipe),
                              operands_of(q, k, v, y, log_sums));
-  return record(
-      "scaled_dot_product_attention", y, {query, key, value}, Saves::inputs | Saves::output,
-      [recipe, log_sums](const Vjp& step) { return gradients_of(step, log_sums, recipe); });
+  return record("scaled_dot_product_attention", y, {query, key, value},
+                Saves::inputs | Saves::output,
+                [recipe = std::move(recipe), log_sums](const Vjp& step) {
+                  return gradients_of(step, log_sums, recipe);
+                });
 }
 
 }  // namespace
@@ -165,8 +172,8 @@ Tensor attention_by_kernel(const Tensor& query, const Tensor& key, const Tensor&
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& options) {
   check_operands(query, key, value, options.enable_gqa);
-  const AttentionRecipe recipe = recipe_of(query, key, options);
-  return recipe.mask.takes_out() ? attention_by_kernel(query, key, value, recipe)
+  AttentionRecipe recipe = recipe_of(query, key, options);
+  return recipe.mask.takes_out() ? attention_by_kernel(query, key, value, std::move(recipe))
                                  : composed_attention(query, key, value, recipe);
 }
 

@@ -73,8 +73,9 @@ class AttentionMask {
   void add(const Part& part);
   Tensor fitted(const Tensor& hidden, const Shape& scores) const;
 
-  std::vector<Part> parts_;  // from the highest fill to the lowest, which is written last
-  std::string given_;        // as the caller gave it, for errors
+  // from the highest fill to the lowest, which is written last
+  std::vector<Part, BlockAllocator<Part>> parts_;
+  std::string given_;  // as the caller gave it, for errors
   std::optional<Index> causal_offset_;
 };
 

@@ -25,8 +25,12 @@ Shape without(const Shape& shape, const Axes& axes) {
   return kept;
 }
 
+Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim) {
+  return keepdim ? with_ones(shape, axes) : without(shape, axes);
+}
+
 Tensor with_axes_together(const Tensor& x, const Axes& axes) {
-  if (are_neighbours(axes)) return launch::packed(x.detach());
+  if (are_neighbours(axes)) return launch::packed(x);
   Axes order;
   for (Index axis = 0; axis < x.dim(); ++axis) {
     if (!axes.contains(axis)) order.push_back(axis);

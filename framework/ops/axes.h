@@ -12,7 +12,10 @@ Shape with_ones(const Shape& shape, const Axes& axes);
 /// `shape` without the axes.
 Shape without(const Shape& shape, const Axes& axes);
 
-/// x off the tape and row-major, with the axes side by side, so that they are one to a kernel:
+/// What a reduction leaves: the one with keepdim, else the other.
+Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim);
+
+/// For kernels: x row-major, with the axes side by side, so that they are one to a kernel:
 /// last, unless they are neighbours already.
 Tensor with_axes_together(const Tensor& x, const Axes& axes);
 

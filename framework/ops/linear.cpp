@@ -24,7 +24,7 @@ void check_operands(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                      {.got = text("x ", described(x), ", weight ", described(weight)),
                       .need = text("x (..., ", weight.size(1), ")")});
   }
-  if (bias.defined() && !(bias.shape() == Shape{weight.size(0)})) {
+  if (bias.defined() && (bias.dim() != 1 || bias.size(0) != weight.size(0))) {
     throw ShapeError(
         text("linear: the bias must have one number for each of the ", weight.size(0), " outputs"),
         {.got = text("bias ", described(bias), ", weight ", described(weight))});

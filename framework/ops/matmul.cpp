@@ -9,6 +9,9 @@ namespace {
 
 Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
 
+Index rows_of(const Tensor& x) { return x.shape()[x.dim() - 2]; }
+Index columns_of(const Tensor& x) { return x.shape()[x.dim() - 1]; }
+
 /// The last two axes as matrices for the kernel, which wants a stride of 1 in one of them.
 kernels::Matrices matrices(const Tensor& x) {
   return {x.raw(), x.strides().data(), x.strides()[x.dim() - 2], x.strides()[x.dim() - 1]};
@@ -17,8 +20,8 @@ kernels::Matrices matrices(const Tensor& x) {
 Tensor readable(const Tensor& x) {
   const Index row = x.strides()[x.dim() - 2];
   const Index column = x.strides()[x.dim() - 1];
-  const Index rows = x.size(-2);
-  const Index columns = x.size(-1);
+  const Index rows = rows_of(x);
+  const Index columns = columns_of(x);
   const bool by_rows = column == 1 && (row >= columns || row == 0 || rows == 1);
   const bool by_columns = row == 1 && (column >= rows || column == 0 || columns == 1);
   return by_rows || by_columns ? x : launch::copy(x, x.dtype());
@@ -27,16 +30,16 @@ Tensor readable(const Tensor& x) {
 // y = a b for stacks of matrices of equal number;  da = g bT;  db = aT g
 Tensor product(const Tensor& a, const Tensor& b) {
   Shape shape = a.shape();
-  shape[a.dim() - 1] = b.size(-1);
+  shape[a.dim() - 1] = columns_of(b);
   Tensor out(shape, a.dtype());
   if (out.numel() > 0) {
     const Tensor left = readable(a);
     const Tensor right = readable(b);
     const kernels::MatmulSizes sizes{.batch_rank = a.dim() - 2,
                                      .batch_sizes = shape.data(),
-                                     .rows = a.size(-2),
-                                     .columns = b.size(-1),
-                                     .inner = a.size(-1)};
+                                     .rows = rows_of(a),
+                                     .columns = columns_of(b),
+                                     .inner = columns_of(a)};
     kernels::table().matmul(a.dtype(), sizes, out.raw(), matrices(left), matrices(right), {});
   }
   return record(
@@ -46,8 +49,8 @@ Tensor product(const Tensor& a, const Tensor& b) {
 }
 
 Tensor with_batch(const Tensor& x, Shape batch) {
-  batch.push_back(x.size(-2));
-  batch.push_back(x.size(-1));
+  batch.push_back(rows_of(x));
+  batch.push_back(columns_of(x));
   return x.expand(batch);
 }
 
@@ -56,7 +59,7 @@ Tensor batched(const Tensor& x, const Tensor& other) {
   if (x.dim() == 2 && other.dim() == 2) return product(x, other);
   if (other.dim() == 2) {  // one matrix for the whole batch: all rows in one product
     Shape shape = x.shape();
-    shape[x.dim() - 1] = other.size(-1);
+    shape[x.dim() - 1] = columns_of(other);
     return product(x.flatten(0, -2), other).view(shape);
   }
   const Shape batch = broadcast_batch("matmul", x.shape(), other.shape());

@@ -21,14 +21,20 @@ namespace {
 
 using launch::Reduce;
 
-/// Runs the kernel over `axes`, which stay as axes of size 1.
-Tensor reduced(Reduce op, const Tensor& x, const Axes& axes) {
+/// Runs the kernel over `axes`.
+Tensor reduced(Reduce op, const Tensor& x, const Axes& axes, bool keepdim) {
   const Tensor from = with_axes_together(x, axes);
-  Tensor out(with_ones(x.shape(), axes), x.dtype());
+  Tensor out(reduced_shape(x.shape(), axes, keepdim), x.dtype());
   if (out.numel() > 0) {
     kernels::table().reduce(op, x.dtype(), split_around(x.shape(), axes), out.raw(), from.raw());
   }
   return out;
+}
+
+/// The gradient of a reduction, once for each element that went into it.
+Tensor repeated(const Tensor& g, const Shape& shape, const Axes& axes) {
+  const bool is_number = g.dim() == 0;
+  return (is_number ? g : g.reshape(with_ones(shape, axes))).expand(shape);
 }
 
 // y = sqrt(x), whose derivative at 0 is taken as 0: that of a norm or deviation.
@@ -74,9 +80,9 @@ Tensor running_sum(const Tensor& x, Index axis, bool reversed) {
 Tensor sum(const Tensor& x, const Axes& wanted, bool keepdim) {
   if (!is_floating(x.dtype()) && x.dtype() != int64) return sum(x.to(int64), wanted, keepdim);
   const Axes axes = checked_axes("sum", wanted, x.dim());
-  const Tensor y = finished(reduced(Reduce::sum, x, axes), x.shape(), axes, keepdim);
+  const Tensor y = reduced(Reduce::sum, x, axes, keepdim);
   return record("sum", y, {x}, Saves::nothing, [shape = x.shape(), axes](const Vjp& v) {
-    return v.grad().reshape(with_ones(shape, axes)).expand(shape);
+    return repeated(v.grad(), shape, axes);
   });
 }
 Tensor sum(const Tensor& x) { return sum(x, {}); }
@@ -86,9 +92,9 @@ Tensor mean(const Tensor& x, const Axes& wanted, bool keepdim) {
   check_floating("mean", x);
   const Axes axes = checked_axes("mean", wanted, x.dim());
   const double count = static_cast<double>(split_around(x.shape(), axes).size);
-  const Tensor y = finished(reduced(Reduce::mean, x, axes), x.shape(), axes, keepdim);
+  const Tensor y = reduced(Reduce::mean, x, axes, keepdim);
   return record("mean", y, {x}, Saves::nothing, [shape = x.shape(), axes, count](const Vjp& v) {
-    return (v.grad() / count).reshape(with_ones(shape, axes)).expand(shape);
+    return repeated(v.grad() / count, shape, axes);
   });
 }
 Tensor mean(const Tensor& x) { return mean(x, {}); }

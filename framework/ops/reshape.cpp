@@ -15,16 +15,15 @@ Shape resolved(const char* op, const Tensor& x, const Shape& wanted) {
     throw ShapeError(text(op, ": ", why), {.got = text("x ", x.shape(), ", shape ", wanted)});
   };
   Shape shape = wanted;
-  Index open = -1;
-  Shape known = shape;  // with a 1 in place of the -1
+  Index open = -1;  // the axis of the -1, which counts as a 1 until it is known
   for (Index i = 0; i < shape.size(); ++i) {
     if (shape[i] >= 0) continue;
     if (shape[i] != -1) fail(text("negative size ", shape[i]));
     if (open >= 0) fail("only one size may be -1");
     open = i;
-    known[i] = 1;
+    shape[i] = 1;
   }
-  const Index count = element_count(known);
+  const Index count = element_count(shape);
   if (open >= 0) {
     if (count == 0) fail("-1 could be any size beside a 0");
     shape[open] = x.numel() / count;
@@ -68,23 +67,25 @@ std::optional<Strides> strides_for(const Tensor& x, const Shape& shape) {
   return strides;
 }
 
+Tensor viewed(const Tensor& x, const Shape& shape, const Strides& strides) {
+  return record("view", x.rearranged(shape, strides), {x}, Saves::nothing,
+                [before = x.shape()](const Vjp& v) { return v.grad().reshape(before); });
+}
+
 }  // namespace
 
 Tensor Tensor::view(const Shape& wanted) const {
   const Shape shape = resolved("view", *this, wanted);
-  const std::optional<Strides> strides = strides_for(*this, shape);
-  if (!strides) {
-    throw ShapeError(text("view: the strides do not allow ", shape, " without a copy"),
-                     {.got = text("x ", this->shape(), " with strides ", this->strides()),
-                      .hint = "reshape() copies where it must; or contiguous().view(...)"});
-  }
-  return record("view", alias(shape, *strides, impl().offset), {*this}, Saves::nothing,
-                [before = this->shape()](const Vjp& v) { return v.grad().reshape(before); });
+  if (const auto strides = strides_for(*this, shape)) return viewed(*this, shape, *strides);
+  throw ShapeError(text("view: the strides do not allow ", shape, " without a copy"),
+                   {.got = text("x ", this->shape(), " with strides ", this->strides()),
+                    .hint = "reshape() copies where it must; or contiguous().view(...)"});
 }
 
 Tensor Tensor::reshape(const Shape& wanted) const {
   const Shape shape = resolved("reshape", *this, wanted);
-  return strides_for(*this, shape) ? view(shape) : contiguous().view(shape);
+  if (const auto strides = strides_for(*this, shape)) return viewed(*this, shape, *strides);
+  return viewed(contiguous(), shape, contiguous_strides(shape));
 }
 
 Tensor Tensor::flatten(Index start_axis, Index end_axis) const {

@@ -40,7 +40,7 @@ Tensor Tensor::permute(const Axes& wanted) const {
     sizes[i] = shape()[axes[i]];
     steps[i] = strides()[axes[i]];
   }
-  return record("permute", alias(sizes, steps, impl().offset), {*this}, Saves::nothing,
+  return record("permute", rearranged(sizes, steps), {*this}, Saves::nothing,
                 [axes](const Vjp& v) { return v.grad().permute(inverse(axes)); });
 }
 
@@ -53,7 +53,7 @@ Tensor Tensor::transpose(Index axis0, Index axis1) const {
     std::swap(sizes[a], sizes[b]);
     std::swap(steps[a], steps[b]);
   }
-  return record("transpose", alias(sizes, steps, impl().offset), {*this}, Saves::nothing,
+  return record("transpose", rearranged(sizes, steps), {*this}, Saves::nothing,
                 [a, b](const Vjp& v) { return v.grad().transpose(a, b); });
 }
 
@@ -92,7 +92,7 @@ Tensor Tensor::squeeze(Index axis) const {
   Strides steps = strides();
   sizes.erase(a);
   steps.erase(a);
-  return record("squeeze", alias(sizes, steps, impl().offset), {*this}, Saves::nothing,
+  return record("squeeze", rearranged(sizes, steps), {*this}, Saves::nothing,
                 [a](const Vjp& v) { return v.grad().unsqueeze(a); });
 }
 
@@ -102,7 +102,7 @@ Tensor Tensor::unsqueeze(Index axis) const {
   Strides steps = strides();
   sizes.insert(a, 1);
   steps.insert(a, a < dim() ? shape()[a] * strides()[a] : 1);
-  return record("unsqueeze", alias(sizes, steps, impl().offset), {*this}, Saves::nothing,
+  return record("unsqueeze", rearranged(sizes, steps), {*this}, Saves::nothing,
                 [a](const Vjp& v) { return v.grad().squeeze(a); });
 }
 

@@ -365,6 +365,7 @@ Rows undefined_tensors() {
       {"Tensor::itemsize", [] { nothing.itemsize(); }, undefined()},
       {"Tensor::mark_changed", [] { nothing.mark_changed("x"); }, undefined()},
       {"Tensor::alias", [] { nothing.alias({}, {}, 0); }, undefined()},
+      {"Tensor::rearranged", [] { nothing.rearranged({}, {}); }, undefined()},
       {"Tensor::operator[]", [] { nothing[0]; }, undefined()},
       {"AttentionMask::hide_where", [] { AttentionMask::hide_where(nothing); }, undefined()},
       {"AttentionMask::keep_where", [] { AttentionMask::keep_where(nothing); }, undefined()},
@@ -2167,7 +2168,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& header) {
 /// The name of the function that a line begins to declare, at this indentation, or "".
 std::string declared(const std::string& line, const std::string& indentation) {
   static const std::regex pattern(
-      R"(^(?:friend )?(?:virtual )?(?:const )?[A-Za-z_][\w:<>]*(?: const)?[&*]? [&*]?)"
+      R"(^(?:friend )?(?:inline )?(?:virtual )?(?:const )?[A-Za-z_][\w:<>]*(?: const)?[&*]? [&*]?)"
       R"((operator[^ (]{1,3}|[a-z]\w*)\(.*)");
   if (!line.starts_with(indentation)) return "";
   const std::string text = line.substr(indentation.size());

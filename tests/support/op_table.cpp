@@ -14,6 +14,7 @@
 #include "framework/ops/dropout.h"
 #include "framework/ops/einsum.h"
 #include "framework/ops/extreme.h"
+#include "framework/ops/heads_internal.h"
 #include "framework/ops/indexing.h"
 #include "framework/ops/join.h"
 #include "framework/ops/linear.h"
@@ -195,6 +196,13 @@ std::vector<OpRow> rows() {
       {x234}, none, {4, 0, 3});
   row("transpose", "", [](const Inputs& in) { return in[0].transpose(0, -1); }, {x234}, none,
       {4, 3, 0});
+  row("split_heads", "", [](const Inputs& in) { return split_heads(in[0], 2); }, {x234}, none,
+      {0, 2, 3, 2});
+  row("merge_heads", "", [](const Inputs& in) { return merge_heads(in[0]); }, {{{2, 3, 4, 5}}},
+      {{0, 3, 4, 5}}, {0, 4, 15});
+  row("merge_heads", "of what was split",
+      [](const Inputs& in) { return merge_heads(split_heads(in[0], 2) * 2.0); }, {x234}, none,
+      {0, 3, 4});
   row("expand", "", [](const Inputs& in) { return in[0].expand({2, 3, 5}); }, {{{3, 1}}}, {}, {});
   row("expand", "to nothing",
       [](const Inputs& in) {
