@@ -53,6 +53,7 @@ typename SumOf<T>::Type sum_of_long_row(const T* x, Index count) {
   constexpr Index kPieces = 256;
   const Index piece =
       at_least_one(count / kPieces) < kChunk ? kChunk : (count + kPieces - 1) / kPieces;
+  if (count <= piece) return sum_of_row(x, count);
   typename SumOf<T>::Type sums[kPieces] = {};
   parallel_for(count, piece, [&](Index begin, Index end) {
     for (Index start = begin; start < end; start += piece) {
@@ -74,7 +75,8 @@ void sum_inner(AxisSplit split, T* out, const T* x, double divisor) {
       const Index begin = n % tiles * kTile;
       const Index width = split.inner - begin < kTile ? split.inner - begin : kTile;
       const T* column = x + n / tiles * split.size * split.inner + begin;
-      typename SumOf<T>::Type sums[kTile] = {};
+      typename SumOf<T>::Type sums[kTile];
+      for (Index i = 0; i < width; ++i) sums[i] = 0;
       for (Index row = 0; row < split.size; ++row, column += split.inner) {
         for (Index i = 0; i < width; ++i)
           sums[i] += static_cast<typename SumOf<T>::Type>(column[i]);
