@@ -7,9 +7,13 @@
 
 namespace gradus {
 
-void IndexList::throw_too_long(std::size_t size) {
-  throw ShapeError(
-      text("shape: ", size, " axes are more than the ", kMaxRank, " that a tensor can have"));
+IndexList::IndexList(std::span<const Index> values) {
+  if (values.size() > kMaxRank) {
+    throw ShapeError(text("shape: ", values.size(), " axes are more than the ", kMaxRank,
+                          " that a tensor can have"));
+  }
+  std::copy(values.begin(), values.end(), values_.begin());
+  size_ = static_cast<Index>(values.size());
 }
 
 IndexList IndexList::filled(Index count, Index value) {

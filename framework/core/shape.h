@@ -5,7 +5,6 @@
 #include <array>
 #include <initializer_list>
 #include <iosfwd>
-#include <iterator>
 #include <span>
 
 #include "framework/core/dtype.h"
@@ -20,11 +19,7 @@ class IndexList {
   IndexList() = default;
   IndexList(std::initializer_list<Index> values) : IndexList(std::span<const Index>(values)) {}
   /// Throws ShapeError for more than kMaxRank values.
-  explicit IndexList(std::span<const Index> values) {
-    if (values.size() > kMaxRank) throw_too_long(values.size());
-    std::copy(values.begin(), values.end(), values_.begin());
-    size_ = std::ssize(values);
-  }
+  explicit IndexList(std::span<const Index> values);
   /// `count` times `value`.
   static IndexList filled(Index count, Index value);
 
@@ -54,8 +49,6 @@ class IndexList {
   }
 
  private:
-  [[noreturn]] static void throw_too_long(std::size_t size);
-
   std::array<Index, kMaxRank> values_;
   Index size_ = 0;
 };
