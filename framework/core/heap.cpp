@@ -1,6 +1,7 @@
 #include "framework/core/heap_internal.h"
 
 #include <new>
+#include <utility>
 
 namespace gradus {
 namespace {
@@ -30,9 +31,11 @@ void Heap::give_back(void* block) noexcept {
     join_next(piece);
   }
   if (piece->before && piece->before->is_free()) {
-    piece = piece->before;
-    piece->place = free_.extract(piece->key());
-    join_next(piece);
+    Piece* before = piece->before;
+    free_.erase(before->key());
+    before->place = std::move(piece->place);
+    join_next(before);
+    piece = before;
   }
   piece->place.value() = piece->key();
   free_.insert(std::move(piece->place));

@@ -41,25 +41,26 @@ void check_operands(const Tensor& query, const Tensor& key, const Tensor& value,
   }
 }
 
-/// Query i sees keys 0 .. i + this, if there is a causal rule: that of the options, or of a mask
-/// that says no more.
-std::optional<Index> causal_offset_of(const AttentionOptions& options) {
-  const std::optional<Index> of_mask = options.mask.causal_offset();
-  if (!options.is_causal) return of_mask;
-  return std::min(options.causal_offset, of_mask.value_or(options.causal_offset));
+/// The offset of a mask that is causal and says no more. One of other lengths, which is shared by
+/// all queries or all keys, is no causal rule for these.
+std::optional<Index> causal_offset_of(const AttentionMask& mask, const Shape& scores) {
+  if (!mask.causal_offset()) return std::nullopt;
+  const Tensor hidden = mask.hidden_for(scores);
+  const bool same = hidden.size(2) == scores[2] && hidden.size(3) == scores[3];
+  return same ? mask.causal_offset() : std::nullopt;
 }
 
 AttentionRecipe recipe_of(const Tensor& query, const Tensor& key, const AttentionOptions& options) {
   check_probability("dropout", options.dropout_p);
-  if (options.mask.causal_offset()) {  // its size, which the rule does not show, must fit
-    options.mask.hidden_for(Shape{query.size(0), query.size(1), query.size(2), key.size(2)});
-  }
-  const std::optional<Index> causal_offset = causal_offset_of(options);
+  const Shape scores{query.size(0), query.size(1), query.size(2), key.size(2)};
+  const std::optional<Index> of_mask = causal_offset_of(options.mask, scores);
+  Index offset = of_mask.value_or(options.causal_offset);  // query i sees keys 0 .. i + this
+  if (options.is_causal) offset = std::min(offset, options.causal_offset);
   const double features = static_cast<double>(query.size(3));
-  return {.mask = options.mask.causal_offset() ? AttentionMask() : options.mask,
-          .is_causal = causal_offset.has_value(),
+  return {.mask = of_mask ? AttentionMask() : options.mask,
+          .is_causal = options.is_causal || of_mask,
           // What lies beyond the last key, or before the first, changes nothing.
-          .causal_offset = std::clamp(causal_offset.value_or(0), -query.size(2), key.size(2)),
+          .causal_offset = std::clamp(offset, -query.size(2), key.size(2)),
           .scale = options.scale.value_or(1 / std::sqrt(std::max(1.0, features))),
           .dropout_p = options.dropout_p,
           .dropout_key = options.dropout_p == 0 ? 0 : LockedGenerator()->next_key()};

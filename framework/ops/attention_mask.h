@@ -51,7 +51,8 @@ class AttentionMask {
   /// The score written where keys are hidden; the lowest one, where there are several.
   double fill() const;
 
-  /// The offset of a mask that is causal(...) and nothing else, which needs no reading.
+  /// The offset of a mask that is causal(...) and nothing else: for scores of just its lengths it
+  /// needs no reading.
   std::optional<Index> causal_offset() const { return causal_offset_; }
 
   /// A bool tensor, true = hidden, that broadcasts against scores (B, H, q, k), or (B, q, k) where

@@ -132,6 +132,17 @@ TEST_CASE("attention by blocks: every form of mask", "[sdpa]") {
   }
 }
 
+// A causal mask of one query, or of one key, is shared by all of them, as any mask is.
+TEST_CASE("attention by blocks: a causal mask of other lengths is no causal rule", "[sdpa]") {
+  const DType dtype = GENERATE(float32, float64);
+  const std::vector<Tensor> x = operands({1, 2, 2, 3, 4, 5, 6}, dtype);
+  for (const Index offset : {-1, 0, 1}) {
+    check_agreement(x, {.mask = AttentionMask::causal(1, 4, offset)});
+    check_agreement(x, {.mask = AttentionMask::causal(3, 1, offset)});
+    check_agreement(x, {.mask = AttentionMask::causal(1, 1, offset), .is_causal = true});
+  }
+}
+
 TEST_CASE("attention by blocks: sizes of nothing and of one", "[sdpa]") {
   const Sizes all[] = {{0, 2, 1, 3, 4, 5, 6}, {2, 0, 2, 3, 4, 5, 6}, {2, 2, 1, 3, 4, 0, 6},
                        {2, 2, 1, 3, 4, 5, 0}, {1, 1, 1, 1, 1, 1, 1}, {2, 6, 2, 3, 4, 1, 1}};

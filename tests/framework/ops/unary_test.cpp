@@ -197,6 +197,26 @@ TEST_CASE("unary: gelu by erf and by tanh") {
   CHECK_THAT(derivative(exact_gelu, tensor(0, dtype)), HasValues(0.5));
 }
 
+TEST_CASE("unary: gelu by erf and its derivative are close to the true ones for all float32") {
+  constexpr Index count = 20011;
+  const Tensor x = (arange(count, float64) * (24.0 / (count - 1)) - 12.0).to(float32);
+  const std::vector<double> inputs = x.to_vector<double>();
+  const std::vector<double> outputs = exact_gelu(x).to_vector<double>();
+  const std::vector<double> slopes = derivative(exact_gelu, x).to_vector<double>();
+  double of_output = 0;
+  double of_slope = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const double v = inputs[i];
+    const double below = std::erfc(-v / std::sqrt(2.0)) / 2;
+    const double density = std::exp(-v * v / 2) * 0.39894228040143268;
+    of_output =
+        std::max(of_output, std::fabs(outputs[i] - v * below) / std::max(1.0, std::fabs(v)));
+    of_slope = std::max(of_slope, std::fabs(slopes[i] - (below + v * density)));
+  }
+  CHECK(of_output < 2e-7);
+  CHECK(of_slope < 5e-7);
+}
+
 TEST_CASE("unary: needs a floating tensor") {
   const std::pair<const char*, std::function<Tensor(const Tensor&)>> rows[] = {
       {"exp", [](const Tensor& x) { return exp(x); }},
