@@ -14,6 +14,7 @@ using Catch::Matchers::EndsWith;
 using gradus::read_file;
 using gradus::testing::ProgramResult;
 using gradus::testing::run_gradus;
+using gradus::testing::runnable;
 using gradus::testing::ScratchFolder;
 
 namespace {
@@ -39,8 +40,8 @@ void wait_until_full(FILE* pipe) {
 /// The program, which gets the signal so many times in the midst of its steps.
 int interrupted_run(const ScratchFolder& folder, const std::string& arguments, int signal,
                     int times) {
-  const std::string command = "cd '" + folder.path().string() + "' && echo $$ && exec '" +
-                              GRADUS_PROGRAM "' " + arguments + "--json 2>stderr";
+  const std::string command = "cd '" + folder.path().string() + "' && echo $$ && exec " +
+                              runnable(GRADUS_PROGRAM) + " " + arguments + "--json 2>stderr";
   FILE* pipe = popen(command.c_str(), "r");
   REQUIRE(pipe);
   char line[4096];

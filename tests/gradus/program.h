@@ -8,6 +8,7 @@
 #include <string>
 
 #include "framework/io/file.h"
+#include "tests/support/runner.h"
 
 namespace gradus::testing {
 
@@ -41,7 +42,8 @@ inline ProgramResult run_gradus(const ScratchFolder& folder, const std::string& 
   const std::filesystem::path output = folder.path() / "stdout";
   const std::filesystem::path log = folder.path() / "stderr";
   const std::string command = "cd '" + folder.path().string() + "' && env LC_ALL=C " + environment +
-                              " '" GRADUS_PROGRAM "' " + arguments + " >stdout 2>stderr";
+                              " " + runnable(GRADUS_PROGRAM) + " " + arguments +
+                              " >stdout 2>stderr";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(output), read_file(log)};
 }

@@ -103,8 +103,8 @@ std::string written_to_terminal(const ScratchFolder& folder, const Window& windo
       written.append(buffer.data(), static_cast<std::size_t>(count));
     }
   });
-  const std::string command = "cd '" + folder.path().string() + "' && env " + environment +
-                              " '" GRADUS_PROGRAM "' " + arguments + " >stdout 2>" + name;
+  const std::string command = "cd '" + folder.path().string() + "' && env " + environment + " " +
+                              runnable(GRADUS_PROGRAM) + " " + arguments + " >stdout 2>" + name;
   const int status = std::system(command.c_str());
   close(kept_open);  // which ends the reader
   reader.join();

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/runner.h"
+
 namespace gradus::testing {
 
 struct ChildResult {
@@ -27,13 +29,10 @@ struct ChildResult {
 inline bool is_child() { return std::getenv("GRADUS_TEST_CHILD") != nullptr; }
 
 /// `environment` as in a shell: "GRADUS_ISA=baseline GRADUS_NUM_THREADS=2"; `tag` selects the case.
-/// Where this program runs on another's processor, GRADUS_TEST_RUNNER says what runs the child, too
-/// ("qemu-x86_64 -cpu Nehalem").
 inline ChildResult run_child(const std::string& environment, const std::string& tag) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const char* runner = std::getenv("GRADUS_TEST_RUNNER");
-  const std::string command = "env " + environment + " GRADUS_TEST_CHILD=1 " +
-                              (runner ? runner : "") + " '" + program + "' '" + tag + "' 2>&1";
+  const std::string command =
+      "env " + environment + " GRADUS_TEST_CHILD=1 " + runnable(program) + " '" + tag + "' 2>&1";
   ChildResult result;
   FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return result;
@@ -51,16 +50,17 @@ class RunningChild {
  public:
   /// `variable` as "NAME=value", for what the case must be told.
   RunningChild(const std::string& variable, const std::string& tag) {
-    std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-    std::vector<std::string> words{program, tag, variable, "GRADUS_TEST_CHILD=1"};
-    char* const arguments[] = {words[0].data(), words[1].data(), nullptr};
-    std::vector<char*> environment{words[2].data(), words[3].data()};
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+    const std::string command = "exec " + runnable(program) + " '" + tag + "'";
+    std::vector<std::string> words{"sh", "-c", command, variable, "GRADUS_TEST_CHILD=1"};
+    char* const arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+    std::vector<char*> environment{words[3].data(), words[4].data()};
     for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
     environment.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn(&id_, program.c_str(), &actions, nullptr, arguments, environment.data());
+    posix_spawn(&id_, "/bin/sh", &actions, nullptr, arguments, environment.data());
     posix_spawn_file_actions_destroy(&actions);
   }
   RunningChild(const RunningChild&) = delete;
