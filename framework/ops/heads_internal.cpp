@@ -22,7 +22,7 @@ Tensor merge_heads(const Tensor& x) {
   const Index heads = sizes[1];
   const Index width = sizes[3];
   Tensor from = x;
-  if (x.strides()[1] != width * x.strides()[3]) {
+  if (heads != 1 && x.strides()[1] != width * x.strides()[3]) {
     from = empty_heads(sizes, x.dtype());
     launch::copy_into(from, x);
   }

@@ -6,8 +6,6 @@
 //
 // Threads share out blocks of queries. Each sum has one order, whoever does it.
 #include "framework/kernels/per_isa/attention_block.h"
-#include "framework/kernels/per_isa/vector_math.h"
-#include "framework/kernels/scratch.h"
 
 namespace gradus::kernels::GRADUS_ISA {
 namespace {
@@ -20,15 +18,7 @@ class Forward {
       : call_(call), x_(x), leave_out_(leave_out), stride_(score_stride<T>(call)) {}
 
   void operator()(const Block& queries) const {
-    const Index count = queries.rows * stride_;
-    Pieces pieces(scratch(Scratch::attention, scratch_bytes(queries.rows)));
-    const Work work{.scores = pieces.take<T>(count),
-                    .factors = pieces.take<T>(count + kWidth<T>),
-                    .tops = pieces.take<T>(queries.rows),
-                    .tops_before = pieces.take<T>(queries.rows),
-                    .sums = pieces.take<double>(queries.rows),
-                    .seen = pieces.take<Seen>(queries.rows),
-                    .out = row_of<T>(x_.out, queries.batch, queries.head, queries.query)};
+    const Work work = in_scratch([&](Pieces& pieces) { return laid_out(queries, pieces); });
     for (Index row = 0; row < queries.rows; ++row) {
       work.tops[row] = -std::numeric_limits<T>::infinity();
       work.sums[row] = 0;
@@ -54,10 +44,15 @@ class Forward {
     T* out;
   };
 
-  std::size_t scratch_bytes(Index rows) const {
-    return static_cast<std::size_t>(2 * Pieces::bytes<T>(rows * stride_ + kWidth<T>) +
-                                    2 * Pieces::bytes<T>(rows) + Pieces::bytes<double>(rows) +
-                                    Pieces::bytes<Seen>(rows));
+  Work laid_out(const Block& queries, Pieces& pieces) const {
+    const Index count = queries.rows * stride_;
+    return {.scores = pieces.take<T>(count),
+            .factors = pieces.take<T>(count + kWidth<T>),
+            .tops = pieces.take<T>(queries.rows),
+            .tops_before = pieces.take<T>(queries.rows),
+            .sums = pieces.take<double>(queries.rows),
+            .seen = pieces.take<Seen>(queries.rows),
+            .out = row_of<T>(x_.out, queries.batch, queries.head, queries.query)};
   }
 
   void add_block(const Block& block, const Work& work, bool begun) const {
@@ -113,7 +108,7 @@ class Forward {
 
   void finish(const Block& queries, const Work& work) const {
     T* log_sums = log_sums_of<T>(call_, x_, queries);
-    T* inverses = work.scores;
+    T* inverses = work.tops_before;
     for (Index row = 0; row < queries.rows; ++row) {
       const T sum = static_cast<T>(work.sums[row]);
       const T log_sum = work.tops[row] + vector_math::log(sum);

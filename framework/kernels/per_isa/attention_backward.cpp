@@ -6,8 +6,6 @@
 //   dv = wT g;  dp = drop(g vT);  ds = p (dp - sum(p dp)) = p (dp - sum(g out))
 //   dq = scale ds k;  dk = scale dsT q
 #include "framework/kernels/per_isa/attention_block.h"
-#include "framework/kernels/per_isa/vector_math.h"
-#include "framework/kernels/scratch.h"
 
 namespace gradus::kernels::GRADUS_ISA {
 namespace {
@@ -27,13 +25,7 @@ class Backward {
 
   /// The first queries of a head of keys write where the others add.
   void operator()(const Block& queries, bool first) const {
-    const Index count = queries.rows * stride_;
-    Pieces pieces(scratch(Scratch::attention, scratch_bytes(queries.rows)));
-    const Work work{.weights = pieces.take<T>(count),
-                    .slopes = pieces.take<T>(count),
-                    .factors = pieces.take<T>(count + kWidth<T>),
-                    .dots = pieces.take<T>(queries.rows),
-                    .seen = pieces.take<Seen>(queries.rows)};
+    const Work work = in_scratch([&](Pieces& pieces) { return laid_out(queries.rows, pieces); });
     if (call_.keys > kKeyBlock) sum_by_output(queries, work);
     bool begun = false;
     for_each_key_block(call_, queries, leave_out_, work.seen, [&](const Block& block) {
@@ -59,9 +51,13 @@ class Backward {
     Seen* seen;  // by each row, of the block
   };
 
-  std::size_t scratch_bytes(Index rows) const {
-    return static_cast<std::size_t>(3 * Pieces::bytes<T>(rows * stride_ + kWidth<T>) +
-                                    Pieces::bytes<T>(rows) + Pieces::bytes<Seen>(rows));
+  Work laid_out(Index rows, Pieces& pieces) const {
+    const Index count = rows * stride_;
+    return {.weights = pieces.take<T>(count),
+            .slopes = pieces.take<T>(count),
+            .factors = pieces.take<T>(count + kWidth<T>),
+            .dots = pieces.take<T>(rows),
+            .seen = pieces.take<Seen>(rows)};
   }
 
   /// No gradient of what the first queries leave out, so far.

@@ -12,6 +12,7 @@
 #include "framework/kernels/per_isa/attention_rows.h"
 #include "framework/kernels/per_isa/gemm.h"
 #include "framework/kernels/per_isa/philox.h"
+#include "framework/kernels/scratch.h"
 
 namespace gradus::kernels::GRADUS_ISA {
 namespace {
@@ -62,24 +63,31 @@ T* log_sums_of(const AttentionCall& call, const AttentionOperands& x, const Bloc
          block.query;
 }
 
-/// Hands out a thread's scratch memory, piece by piece.
+/// Hands out memory piece by piece or, where there is none, counts what the pieces take.
 class Pieces {
  public:
-  explicit Pieces(std::byte* memory) : next_(memory) {}
+  explicit Pieces(std::byte* memory) : memory_(memory) {}
   template <class T>
   T* take(Index count) {
-    T* piece = reinterpret_cast<T*>(next_);
-    next_ += bytes<T>(count);
-    return piece;
+    std::byte* piece = memory_ ? memory_ + bytes_ : nullptr;
+    bytes_ += (count * static_cast<Index>(sizeof(T)) + 63) / 64 * 64;
+    return reinterpret_cast<T*>(piece);
   }
-  template <class T>
-  static Index bytes(Index count) {
-    return (count * static_cast<Index>(sizeof(T)) + 63) / 64 * 64;
-  }
+  std::size_t bytes() const { return static_cast<std::size_t>(bytes_); }
 
  private:
-  std::byte* next_;
+  std::byte* memory_;
+  Index bytes_ = 0;
 };
+
+/// What lay_out(pieces) makes of a thread's scratch memory.
+template <class LayOut>
+auto in_scratch(LayOut lay_out) {
+  Pieces counted(nullptr);
+  lay_out(counted);
+  Pieces pieces(scratch(Scratch::attention, counted.bytes()));
+  return lay_out(pieces);
+}
 
 // ---- what is hidden ----
 
@@ -149,8 +157,8 @@ void scale_and_hide(const AttentionCall& call, const Block& block, const Seen* s
   }
 }
 
-/// Calls f(block) for the blocks of keys beside these queries, `seen` being filled in for each. May
-/// be left out what none of the queries sees after the last key that one of them does.
+/// Calls f(block) for the blocks of keys beside these queries, `seen` being filled in for each.
+/// What no query sees after the last key that any of them sees may be left out.
 template <class F>
 void for_each_key_block(const AttentionCall& call, Block block, bool leave_out, Seen* seen, F f) {
   for (block.key = 0; block.key < call.keys; block.key += kKeyBlock) {

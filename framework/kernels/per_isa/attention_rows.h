@@ -2,10 +2,8 @@
 // the next whole vector, for numbers that mean nothing.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "framework/kernels/per_isa/gemm_tile.h"
@@ -37,7 +35,7 @@ typename VectorOf<T, Bytes>::Type load(const T* x) {
 /// Writes `value` beside and in place of all scores of a row but the first `count`.
 template <class T>
 void fill_beyond(T* x, Index columns, Index count, T value) {
-  using Place = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
+  using Place = vector_math::Signed<T>;
   typename VectorOf<Place, kVectorBytes>::Type places;
   for (int lane = 0; lane < kWidth<T>; ++lane) places[lane] = lane;
   for (Index i = count / kWidth<T> * kWidth<T>; i < columns; i += kWidth<T>) {

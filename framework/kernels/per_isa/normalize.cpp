@@ -76,12 +76,9 @@ void layer_norm(DType dtype, NormRows rows, double eps, void* out, const void* x
     const Index size = rows.size;
     const Index chunk = at_least_one(kChunk / at_least_one(size));
     parallel_for(rows.count, chunk, [&](Index first, Index last) {
-      for (; first < last; first += chunk) {
-        const Index here = last - first < chunk ? last - first : chunk;
-        layer_norm_rows(size, here, eps, rows.moments + first, static_cast<T*>(out) + first * size,
-                        static_cast<const T*>(x) + first * size, static_cast<const T*>(weight),
-                        static_cast<const T*>(bias));
-      }
+      layer_norm_rows(size, last - first, eps, rows.moments + first,
+                      static_cast<T*>(out) + first * size, static_cast<const T*>(x) + first * size,
+                      static_cast<const T*>(weight), static_cast<const T*>(bias));
     });
   });
 }
@@ -123,14 +120,12 @@ void layer_norm_backward(DType dtype, NormRows rows, Index block, void* dx, void
                          void* dbias, const void* g, const void* x, const void* weight) {
   for_floating(dtype, [&]<class T>(T*) {
     parallel_for(rows.count, block, [&](Index first, Index last) {
-      for (Index r = first; r < last; r += block) {
-        const Index sums = r / block * rows.size;
-        layer_norm_backward_rows(rows, r, r + block < last ? r + block : last, static_cast<T*>(dx),
-                                 dweight ? static_cast<T*>(dweight) + sums : nullptr,
-                                 dbias ? static_cast<T*>(dbias) + sums : nullptr,
-                                 static_cast<const T*>(g), static_cast<const T*>(x),
-                                 static_cast<const T*>(weight));
-      }
+      const Index sums = first / block * rows.size;
+      layer_norm_backward_rows(rows, first, last, static_cast<T*>(dx),
+                               dweight ? static_cast<T*>(dweight) + sums : nullptr,
+                               dbias ? static_cast<T*>(dbias) + sums : nullptr,
+                               static_cast<const T*>(g), static_cast<const T*>(x),
+                               static_cast<const T*>(weight));
     });
   });
 }

@@ -28,6 +28,16 @@ Index elements_of(const Item* items, Index count) {
   return elements;
 }
 
+/// Calls apply(T*, update, begin, end), threads sharing out the elements of all updates.
+template <class Update, class Apply>
+void share_out(const Update* updates, Index count, const Apply& apply) {
+  parallel_for(elements_of(updates, count), kShare, [&](Index first, Index last) {
+    for_parts(updates, count, first, last, [&](const Update& update, Index begin, Index end) {
+      for_floating(update.dtype, [&](auto* type) { apply(type, update, begin, end); });
+    });
+  });
+}
+
 template <class T>
 void adam_of(const AdamUpdate& update, Index begin, Index end) {
   const AdamStep& step = update.step;
@@ -59,10 +69,8 @@ void adam_of(const AdamUpdate& update, Index begin, Index end) {
 }
 
 void adam(const AdamUpdate* updates, Index count) {
-  parallel_for(elements_of(updates, count), kShare, [&](Index first, Index last) {
-    for_parts(updates, count, first, last, [](const AdamUpdate& update, Index begin, Index end) {
-      for_floating(update.dtype, [&]<class T>(T*) { adam_of<T>(update, begin, end); });
-    });
+  share_out(updates, count, []<class T>(T*, const AdamUpdate& update, Index begin, Index end) {
+    adam_of<T>(update, begin, end);
   });
 }
 
@@ -84,10 +92,8 @@ void sgd_of(const SgdUpdate& update, Index begin, Index end) {
 }
 
 void sgd(const SgdUpdate* updates, Index count) {
-  parallel_for(elements_of(updates, count), kShare, [&](Index first, Index last) {
-    for_parts(updates, count, first, last, [](const SgdUpdate& update, Index begin, Index end) {
-      for_floating(update.dtype, [&]<class T>(T*) { sgd_of<T>(update, begin, end); });
-    });
+  share_out(updates, count, []<class T>(T*, const SgdUpdate& update, Index begin, Index end) {
+    sgd_of<T>(update, begin, end);
   });
 }
 

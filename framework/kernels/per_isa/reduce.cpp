@@ -56,9 +56,7 @@ typename SumOf<T>::Type sum_of_long_row(const T* x, Index count) {
   if (count <= piece) return sum_of_row(x, count);
   typename SumOf<T>::Type sums[kPieces] = {};
   parallel_for(count, piece, [&](Index begin, Index end) {
-    for (Index start = begin; start < end; start += piece) {
-      sums[start / piece] = sum_of_row(x + start, (end - start < piece ? end - start : piece));
-    }
+    sums[begin / piece] = sum_of_row(x + begin, end - begin);
   });
   typename SumOf<T>::Type sum = 0;
   for (const auto part : sums) sum += part;

@@ -43,6 +43,13 @@ TEST_CASE("merge_heads: copies heads that do not lie side by side") {
   CHECK_FALSE(share_memory(x, merged));
 }
 
+TEST_CASE("merge_heads: one head is merged where it lies") {
+  const Tensor x = arange(12).view({2, 1, 3, 2});
+  const Tensor merged = merge_heads(x);
+  CHECK_THAT(merged, IsCloseTo(x.squeeze(1), exactly));
+  CHECK(share_memory(x, merged));
+}
+
 TEST_CASE("merge_heads: memory made for it is merged as it is") {
   const Tensor y = empty_heads({2, 3, 4, 5}, float32);
   CHECK(y.shape() == Shape{2, 3, 4, 5});
