@@ -60,11 +60,21 @@ AttentionOutput CausalSelfAttention::operator()(const Tensor& x, const CausalPas
         {.got = text("x ", described(x)), .need = text("(batch, length, ", d_model, ")")});
   }
 
+  const AttentionOptions options{.dropout_p = dropout.is_training() ? dropout.p() : 0.0,
+                                 .is_causal = true,
+                                 .causal_offset = pass.cache ? pass.cache->length() : 0,
+                                 .enable_gqa = true};
+  if (!pass.need_weights && !pass.cache && !rotary_) {
+    return {out_linear(
+                self_attention(x, q_linear, k_linear, v_linear, {n_heads_, n_kv_heads_}, options)),
+            {}};
+  }
+
   Tensor q = split_heads(q_linear(x), n_heads_);     // (B, H, q, d_head)
   Tensor k = split_heads(k_linear(x), n_kv_heads_);  // (B, H_kv, q, d_head)
   Tensor v = split_heads(v_linear(x), n_kv_heads_);  // (B, H_kv, q, d_head)
 
-  const Index past = pass.cache ? pass.cache->length() : 0;
+  const Index past = options.causal_offset;
   if (rotary_) {
     q = rotary_embedding(q, past);
     k = rotary_embedding(k, past);
@@ -75,13 +85,7 @@ AttentionOutput CausalSelfAttention::operator()(const Tensor& x, const CausalPas
     v = pass.cache->values;  // (B, H_kv, past + q, d_head)
   }
   if (!pass.need_weights) {
-    const Tensor context =
-        scaled_dot_product_attention(q, k, v,
-                                     {.dropout_p = dropout.is_training() ? dropout.p() : 0.0,
-                                      .is_causal = true,
-                                      .causal_offset = past,
-                                      .enable_gqa = true});
-    return {out_linear(merge_heads(context)), {}};
+    return {out_linear(merge_heads(scaled_dot_product_attention(q, k, v, options))), {}};
   }
 
   k = repeat_heads(k, n_heads_);  // (B, H, past + q, d_head)

@@ -1,13 +1,9 @@
 #include "framework/ops/attention.h"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
 #include <utility>
 
 #include "framework/autograd/composed_internal.h"
-#include "framework/core/random.h"
-#include "framework/ops/attention_composed_internal.h"
+#include "framework/ops/attention_call_internal.h"
 #include "framework/ops/checks.h"
 #include "framework/ops/creation.h"
 #include "framework/ops/heads_internal.h"
@@ -41,31 +37,6 @@ void check_operands(const Tensor& query, const Tensor& key, const Tensor& value,
   }
 }
 
-/// The offset of a mask that is causal and says no more. One of other lengths, which is shared by
-/// all queries or all keys, is no causal rule for these.
-std::optional<Index> causal_offset_of(const AttentionMask& mask, const Shape& scores) {
-  if (!mask.causal_offset()) return std::nullopt;
-  const Tensor hidden = mask.hidden_for(scores);
-  const bool same = hidden.size(2) == scores[2] && hidden.size(3) == scores[3];
-  return same ? mask.causal_offset() : std::nullopt;
-}
-
-AttentionRecipe recipe_of(const Tensor& query, const Tensor& key, const AttentionOptions& options) {
-  check_probability("dropout", options.dropout_p);
-  const Shape scores{query.size(0), query.size(1), query.size(2), key.size(2)};
-  const std::optional<Index> of_mask = causal_offset_of(options.mask, scores);
-  Index offset = of_mask.value_or(options.causal_offset);  // query i sees keys 0 .. i + this
-  if (options.is_causal) offset = std::min(offset, options.causal_offset);
-  const double features = static_cast<double>(query.size(3));
-  return {.mask = of_mask ? AttentionMask() : options.mask,
-          .is_causal = options.is_causal || of_mask,
-          // What lies beyond the last key, or before the first, changes nothing.
-          .causal_offset = std::clamp(offset, -query.size(2), key.size(2)),
-          .scale = options.scale.value_or(1 / std::sqrt(std::max(1.0, features))),
-          .dropout_p = options.dropout_p,
-          .dropout_key = options.dropout_p == 0 ? 0 : LockedGenerator()->next_key()};
-}
-
 // ---- the kernels, which never hold all weights at once ----
 
 kernels::HeadRows head_rows(const Tensor& x) {
@@ -85,36 +56,8 @@ Tensor empty_beside(const Tensor& x, Index width) {
   return x.is_contiguous() ? empty(shape, x.dtype()) : empty_heads(shape, x.dtype());
 }
 
-/// What the mask hides from the queries, with a 1 where it is shared; undefined where it hides
-/// nothing.
-Tensor hidden_by(const AttentionMask& mask, const Tensor& query, const Tensor& key) {
-  if (mask.hides_nothing()) return {};
-  return mask.hidden_for(Shape{query.size(0), query.size(1), query.size(2), key.size(2)});
-}
-
-kernels::AttentionCall call_of(const Tensor& query, const Tensor& key, const Tensor& value,
-                               const Tensor& hidden, const AttentionRecipe& recipe) {
-  kernels::AttentionCall call{
-      .batch = query.size(0),
-      .heads = query.size(1),
-      .shared_heads = key.size(1),
-      .queries = query.size(2),
-      .keys = key.size(2),
-      .width = query.size(3),
-      .value_width = value.size(3),
-      .scale = recipe.scale,
-      .causal_offset = recipe.is_causal ? recipe.causal_offset : key.size(2),
-      .hidden = nullptr,
-      .hidden_strides = {},
-      .dropout_p = recipe.dropout_p,
-      .dropout_key = recipe.dropout_key};
-  if (hidden.defined()) {
-    call.hidden = hidden.data<bool>();
-    for (Index axis = 0; axis < 4; ++axis) {
-      call.hidden_strides[axis] = hidden.shape()[axis] == 1 ? 0 : hidden.strides()[axis];
-    }
-  }
-  return call;
+AttentionShapes shapes_of(const Tensor& query, const Tensor& key, const Tensor& value) {
+  return {query.shape(), key.shape(), value.shape()[3]};
 }
 
 kernels::AttentionOperands operands_of(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -128,7 +71,8 @@ Gradients gradients_by_kernel(const Vjp& step, const Tensor& log_sums,
   const Tensor k = readable(step.input(1));
   const Tensor v = readable(step.input(2));
   const Tensor g = readable(step.grad());
-  const Tensor hidden = hidden_by(recipe.mask, q, k);
+  const AttentionShapes shapes = shapes_of(q, k, v);
+  const Tensor hidden = hidden_by(recipe, shapes);
   Gradients results;
   results.reserve(3);
   for (Index i = 0; i < 3; ++i) {
@@ -136,7 +80,7 @@ Gradients gradients_by_kernel(const Vjp& step, const Tensor& log_sums,
     results.push_back(empty_beside(input, input.size(3)));
   }
   kernels::table().attention_backward(
-      q.dtype(), call_of(q, k, v, hidden, recipe),
+      q.dtype(), call_of(shapes, recipe, hidden),
       {head_rows(results[0]), head_rows(results[1]), head_rows(results[2])},
       operands_of(q, k, v, step.output(), log_sums), head_rows(g));
   return results;
@@ -156,10 +100,11 @@ Tensor attention_by_kernel(const Tensor& query, const Tensor& key, const Tensor&
   const Tensor q = readable(query);
   const Tensor k = readable(key);
   const Tensor v = readable(value);
-  const Tensor hidden = hidden_by(recipe.mask, q, k);
+  const AttentionShapes shapes = shapes_of(q, k, v);
+  const Tensor hidden = hidden_by(recipe, shapes);
   const Tensor y = empty_beside(query, v.size(3));
   const Tensor log_sums = empty({q.size(0), q.size(1), q.size(2)}, q.dtype());
-  kernels::table().attention(q.dtype(), call_of(q, k, v, hidden, recipe),
+  kernels::table().attention(q.dtype(), call_of(shapes, recipe, hidden),
                              operands_of(q, k, v, y, log_sums));
   return record("scaled_dot_product_attention", y, {query, key, value},
                 Saves::inputs | Saves::output,
@@ -173,7 +118,7 @@ Tensor attention_by_kernel(const Tensor& query, const Tensor& key, const Tensor&
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& options) {
   check_operands(query, key, value, options.enable_gqa);
-  AttentionRecipe recipe = recipe_of(query, key, options);
+  AttentionRecipe recipe = recipe_of(shapes_of(query, key, value), options);
   return recipe.mask.takes_out() ? attention_by_kernel(query, key, value, std::move(recipe))
                                  : composed_attention(query, key, value, recipe);
 }

@@ -644,6 +644,30 @@ TEST_CASE("multi-head attention without weights is the same under every mask", "
   }
 }
 
+TEST_CASE("multi-head attention of one tensor to itself is the same without weights",
+          "[attention]") {
+  MultiHeadAttention attention(
+      {.d_model = 4, .n_heads = 2, .dropout = 0.3, .bias = GENERATE(true, false)});
+  attention.to(float64);
+  const Tensor x = random_normal({2, 5, 4}, 1).requires_grad_();
+  std::vector<Tensor> by = attention.parameters();
+  by.push_back(x);
+  for (const MaskForm& form : mask_forms_for(5, 5)) {
+    INFO(form.name);
+    const auto results = [&](bool need_weights) {
+      manual_seed(9);
+      const Tensor output = attention(x, x, x, form.mask, need_weights).output;
+      std::vector<Tensor> all =
+          gradients({output}, by, {.grad_outputs = {random_normal({2, 5, 4}, 2)}});
+      all.push_back(output.detach());
+      return all;
+    };
+    const std::vector<Tensor> got = results(false);
+    const std::vector<Tensor> want = results(true);
+    for (std::size_t i = 0; i < want.size(); ++i) CHECK_THAT(got[i], IsCloseTo(want[i]));
+  }
+}
+
 TEST_CASE("multi-head attention without weights has right first and second derivatives",
           "[attention][gradcheck]") {
   for (const MaskForm& form : mask_forms()) {

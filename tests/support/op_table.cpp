@@ -24,6 +24,7 @@
 #include "framework/ops/normalization.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/rotary.h"
+#include "framework/ops/self_attention_internal.h"
 #include "framework/ops/softmax.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/views.h"
@@ -455,6 +456,22 @@ std::vector<OpRow> rows() {
       },
       {{{1, 4, 3, 2}}, {{1, 2, 4, 2}}, {{1, 2, 4, 3}}}, {{0, 4, 3, 2}, {0, 2, 4, 2}, {0, 2, 4, 3}},
       {0, 4, 3, 3});
+
+  row("self_attention", "causal",
+      [](const Inputs& in) {
+        return self_attention(in[0], {in[1], in[4]}, {in[2], in[5]}, {in[3], in[6]}, {2, 2},
+                              {.is_causal = true});
+      },
+      {{{2, 3, 5}}, {{8, 5}}, {{8, 5}}, {{8, 5}}, {{8}}, {{8}}, {{8}}},
+      {{2, 0, 5}, {8, 5}, {8, 5}, {8, 5}, {8}, {8}, {8}}, {2, 0, 8});
+  row("self_attention", "grouped, without biases, with dropped weights",
+      [](const Inputs& in) {
+        manual_seed(3);
+        const Tensor no_bias;
+        return self_attention(in[0], {in[1], no_bias}, {in[2], no_bias}, {in[3], no_bias}, {4, 2},
+                              {.dropout_p = 0.3, .enable_gqa = true});
+      },
+      {{{1, 3, 5}}, {{8, 5}}, {{4, 5}}, {{4, 5}}}, {{0, 3, 5}, {8, 5}, {4, 5}, {4, 5}}, {0, 3, 8});
 
   // ---- by index ----
   row("embedding", "",
