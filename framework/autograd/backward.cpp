@@ -21,6 +21,8 @@ bool is_ours_alone(const Tensor& tensor) {
          tensor.is_contiguous() && !tensor.requires_grad();
 }
 
+Tensor if_ours_alone(const Tensor& tensor) { return is_ours_alone(tensor) ? tensor : Tensor(); }
+
 /// sum += gradient, which has the same shape and dtype, where nobody else sees the sum.
 void add_into(const Tensor& sum, const Tensor& gradient) {
   const Index count = sum.numel();
@@ -32,7 +34,7 @@ void add_into(const Tensor& sum, const Tensor& gradient) {
 
 /// The steps that have received gradients and wait for their turn, newest first. A step's consumers
 /// are all newer than itself, so the newest waiting step has received all it ever will.
-class Waiting {
+class Waiting final : public GradientSums {
  public:
   struct Entry {
     Ref<Node> node;
@@ -51,6 +53,12 @@ class Waiting {
     } else {
       entry.gradient = entry.gradient + gradient;
     }
+  }
+
+  Tensor so_far(const Node& step) const override {
+    if (&step == newest_.node.get()) return if_ours_alone(newest_.gradient);
+    const auto place = others_.find(step.sequence());
+    return place == others_.end() ? Tensor() : if_ours_alone(place->second.gradient);
   }
 
   Entry take_newest() {
@@ -137,8 +145,10 @@ class Pass {
     gradients_.assign(step.inputs().size(), Tensor());
     const std::uint32_t version = gradient.impl().storage->version();
     {
+      // A NanTrace looks at each gradient by itself.
+      const GradientSums* sums = NanTrace::is_active() ? nullptr : &waiting_;
       const NanTracePause pause;
-      step.pull_back(Vjp(step, gradient), gradients_);
+      step.pull_back(Vjp(step, gradient, sums), gradients_);
     }
     if (gradient.impl().storage->version() != version) {
       throw AutogradError(text(step.name(), " backward: its rule changed a gradient in place"),

@@ -203,6 +203,11 @@ Tensor Vjp::output() const {
   return on_tape;
 }
 
+Tensor Vjp::sum_so_far(Index i) const {
+  const Ref<Node>& node = input_at(i).node;
+  return sums_ && node && !grad_enabled() ? sums_->so_far(*node) : Tensor();
+}
+
 namespace detail {
 
 void check_count(const char* name, std::size_t gradients, std::size_t inputs) {

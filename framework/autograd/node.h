@@ -122,10 +122,21 @@ class Node : public RefCounted, public InBlocks {
   Node* next_dying_ = nullptr;  // see release()
 };
 
+/// The gradients that steps have received so far in a backward pass.
+class GradientSums {
+ public:
+  /// The sum at a step, where it may be added to in place; else undefined.
+  virtual Tensor so_far(const Node& step) const = 0;
+
+ protected:
+  ~GradientSums() = default;
+};
+
 /// What a rule may ask: the gradient of the step's output, and the values the step saved.
 class Vjp {
  public:
-  Vjp(const Node& step, const Tensor& gradient) : step_(step), gradient_(gradient) {}
+  Vjp(const Node& step, const Tensor& gradient, const GradientSums* sums = nullptr)
+      : step_(step), gradient_(gradient), sums_(sums) {}
 
   /// dL/d(output); same shape and dtype as the output.
   const Tensor& grad() const { return gradient_; }
@@ -137,6 +148,9 @@ class Vjp {
   std::size_t input_count() const { return step_.inputs().size(); }
   /// Whether input i wants a gradient.
   bool wants(Index i) const { return static_cast<bool>(input_at(i).node); }
+  /// What input i has received from other steps, where that may be added to: a rule may do so in
+  /// place, by kernels, and then returns no gradient for it. Undefined where there is no such sum.
+  Tensor sum_so_far(Index i) const;
 
  private:
   const Node::Input& input_at(Index i) const {
@@ -147,6 +161,7 @@ class Vjp {
 
   const Node& step_;
   const Tensor& gradient_;
+  const GradientSums* sums_;
 };
 
 /// Gradients of all inputs at once, for rules that compute them together; an undefined tensor

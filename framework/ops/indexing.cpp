@@ -32,13 +32,18 @@ void check_indices(const char* op, const Tensor& packed, Index size, const std::
                    ", ", outside, " of ", packed.numel(), " outside; ", operand)});
 }
 
+/// table[index[n]] += rows[n]
+void add_rows(const Tensor& table, const Tensor& rows, const Tensor& indices, Index padding_idx) {
+  kernels::table().scatter_add_rows(table.dtype(), indices.numel(), table.shape()[1], table.raw(),
+                                    launch::packed(rows).raw(), index_data(launch::packed(indices)),
+                                    padding_idx);
+}
+
 // dweight[index[n]] += g[n];  dg = weight's gradient picked again
 Tensor embedding_backward(const Tensor& gradient, const Tensor& indices, const Shape& weight_shape,
                           Index padding_idx) {
   const Tensor out = zeros(weight_shape, gradient.dtype());
-  kernels::table().scatter_add_rows(gradient.dtype(), indices.numel(), weight_shape[1], out.raw(),
-                                    launch::packed(gradient).raw(),
-                                    index_data(launch::packed(indices)), padding_idx);
+  add_rows(out, gradient, indices, padding_idx);
   return record("embedding_backward", out, {gradient, indices}, Saves::input1,
                 [padding_idx](const Vjp& v) {
                   const Tensor picked = embedding(v.input(1), v.grad());
@@ -93,7 +98,12 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, Index padding_idx)
                                launch::packed(weight).raw(), index_data(index));
   return record("embedding", y, {weight, indices}, Saves::input1,
                 [rows = weight.shape(), padding_idx](const Vjp& v) {
-                  return embedding_backward(v.grad(), v.input(1), rows, padding_idx);
+                  const Tensor sum = v.sum_so_far(0);
+                  if (!sum.defined()) {
+                    return embedding_backward(v.grad(), v.input(1), rows, padding_idx);
+                  }
+                  add_rows(sum, v.grad(), v.input(1), padding_idx);
+                  return Tensor();
                 });
 }
 

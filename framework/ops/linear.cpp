@@ -16,8 +16,8 @@ Gradients gradients_by_kernel(const Vjp& v) {
   const Tensor weight = launch::packed(v.input(1));
   const Matrix g_rows = rows_of(g);
   Gradients all(3);
-  if (v.wants(0)) multiply(all[0] = empty_like(x), g_rows, rows_of(weight));
-  if (v.wants(1)) multiply(all[1] = empty_like(weight), g_rows.transposed(), rows_of(x));
+  if (v.wants(0)) all[0] = product_gradient(v, 0, x, g_rows, rows_of(weight));
+  if (v.wants(1)) all[1] = product_gradient(v, 1, weight, g_rows.transposed(), rows_of(x));
   if (v.wants(2)) all[2] = sum_of_rows(g);
   return all;
 }
@@ -45,8 +45,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Tensor y = empty(shape, x.dtype());
   const Tensor x_packed = launch::packed(x);
   const Tensor weight_packed = launch::packed(weight);
+  const Tensor bias_packed = launch::packed_if_defined(bias);
   multiply(y, rows_of(x_packed), rows_of(weight_packed).transposed(),
-           launch::packed_if_defined(bias));
+           {.bias = launch::raw_or_null(bias_packed)});
   return record("linear", y, {x, weight, bias}, Saves::input0 | Saves::input1, [](const Vjp& v) {
     return grad_enabled() ? gradients_by_ops(v) : gradients_by_kernel(v);
   });

@@ -34,7 +34,7 @@ Matrix rows_of(const Tensor& x) {
   return {x.raw(), rows, columns, columns, 1};
 }
 
-void multiply(const Tensor& out, const Matrix& a, const Matrix& b, const Tensor& bias) {
+void multiply(const Tensor& out, const Matrix& a, const Matrix& b, kernels::MatmulStart start) {
   if (out.numel() == 0) return;
   kernels::table().matmul(out.dtype(),
                           {.batch_rank = 0,
@@ -43,8 +43,19 @@ void multiply(const Tensor& out, const Matrix& a, const Matrix& b, const Tensor&
                            .columns = b.columns,
                            .inner = a.columns},
                           out.raw(), {a.data, nullptr, a.row_stride, a.column_stride},
-                          {b.data, nullptr, b.row_stride, b.column_stride},
-                          {.bias = launch::raw_or_null(bias)});
+                          {b.data, nullptr, b.row_stride, b.column_stride}, start);
+}
+
+Tensor product_gradient(const Vjp& v, Index i, const Tensor& like, const Matrix& a,
+                        const Matrix& b) {
+  const Tensor sum = v.sum_so_far(i);
+  if (sum.defined()) {
+    multiply(sum, a, b, {.accumulate = true});
+    return {};
+  }
+  const Tensor product = empty_like(like);
+  multiply(product, a, b);
+  return product;
 }
 
 Tensor sum_of_rows(const Tensor& x) {

@@ -1,7 +1,8 @@
 // Linear maps below the tape: their checks, and products of tensors seen as matrices.
 #pragma once
 
-#include "framework/core/tensor.h"
+#include "framework/autograd/node.h"
+#include "framework/kernels/table.h"
 
 namespace gradus {
 
@@ -23,8 +24,13 @@ struct Matrix {
 /// A packed tensor as a matrix: all axes but the last as its rows.
 Matrix rows_of(const Tensor& x);
 
-/// out = a b, plus the bias, where it is defined, in every row. out is packed; bias too.
-void multiply(const Tensor& out, const Matrix& a, const Matrix& b, const Tensor& bias = {});
+/// out = a b, plus what the start says. out is packed, and so is a bias.
+void multiply(const Tensor& out, const Matrix& a, const Matrix& b, kernels::MatmulStart start = {});
+
+/// The gradient a b of input i of a step, in the shape of `like`. Where the input has received
+/// others, the product adds itself to their sum, and what is returned is undefined.
+Tensor product_gradient(const Vjp& v, Index i, const Tensor& like, const Matrix& a,
+                        const Matrix& b);
 
 /// The rows of a packed tensor, all axes but the last, in one sum: (columns).
 Tensor sum_of_rows(const Tensor& x);

@@ -83,7 +83,7 @@ Gradients gradients_by_kernel(const Vjp& v, const Call& call) {
   const Tensor x = launch::packed(v.input(0));
   const Tensor weight = stacked(v.input(1), v.input(2), v.input(3));
   Gradients all(v.input_count());
-  if (v.wants(0)) multiply(all[0] = empty_like(x), rows_of(dqkv), rows_of(weight));
+  if (v.wants(0)) all[0] = product_gradient(v, 0, x, rows_of(dqkv), rows_of(weight));
   if (v.wants(1) || v.wants(2) || v.wants(3)) {
     const Tensor dweight = empty_like(weight);
     multiply(dweight, rows_of(dqkv).transposed(), rows_of(x));
@@ -136,7 +136,8 @@ Tensor self_attention(const Tensor& x, LinearMap query, LinearMap key, LinearMap
   Call call{shapes, recipe_of(shapes, options),
             empty({batch, length, weight.shape()[0]}, x.dtype()),
             empty({batch, heads.query, length}, x.dtype())};
-  multiply(call.qkv, rows_of(launch::packed(x)), rows_of(weight).transposed(), bias);
+  multiply(call.qkv, rows_of(launch::packed(x)), rows_of(weight).transposed(),
+           {.bias = launch::raw_or_null(bias)});
   const Tensor y = empty({batch, length, query.weight.shape()[0]}, x.dtype());
   const Tensor hidden = hidden_by(call.recipe, shapes);
   kernels::table().attention(x.dtype(), call_of(shapes, call.recipe, hidden), call.operands(y));
