@@ -17,7 +17,7 @@ void* Heap::take(std::size_t bytes) {
   if (found == free_.end()) return nullptr;
   Piece* piece = found->second;
   Piece* rest = piece->bytes >= size + kSmallestRest ? new_rest(piece, size) : nullptr;
-  piece->place = free_.extract(found);
+  piece->place.emplace(free_.extract(found));
   if (rest) put_between(piece, rest);
   free_bytes_ -= piece->bytes;
   return piece + 1;
@@ -33,12 +33,14 @@ void Heap::give_back(void* block) noexcept {
   if (piece->before && piece->before->is_free()) {
     Piece* before = piece->before;
     free_.erase(before->key());
-    before->place = std::move(piece->place);
+    before->place.emplace(std::move(*piece->place));
+    piece->place.reset();
     join_next(before);
     piece = before;
   }
-  piece->place.value() = piece->key();
-  free_.insert(std::move(piece->place));
+  piece->place->value() = piece->key();
+  free_.insert(std::move(*piece->place));
+  piece->place.reset();
 }
 
 void Heap::add_region(void* memory, std::size_t size) {

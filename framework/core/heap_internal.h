@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory_resource>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -42,9 +43,9 @@ class Heap {
     std::size_t bytes;        ///< this head included
     Piece* before = nullptr;  ///< in the region, null at its start
     Piece* after = nullptr;
-    FreePieces::node_type place{};  ///< its place among the free ones, while it is in use
+    std::optional<FreePieces::node_type> place{};  ///< among the free ones, while it is in use
 
-    bool is_free() const { return place.empty(); }
+    bool is_free() const { return !place; }
     FreePieces::value_type key() { return {bytes, this}; }
   };
 
