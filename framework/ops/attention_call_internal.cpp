@@ -7,27 +7,15 @@
 #include "framework/ops/dropout.h"
 
 namespace gradus {
-namespace {
-
-/// The offset of a mask that is causal and says no more. One of other lengths, which is shared by
-/// all queries or all keys, is no causal rule for these.
-std::optional<Index> causal_offset_of(const AttentionMask& mask, const Shape& scores) {
-  if (!mask.causal_offset()) return std::nullopt;
-  const Tensor hidden = mask.hidden_for(scores);
-  const bool same = hidden.size(2) == scores[2] && hidden.size(3) == scores[3];
-  return same ? mask.causal_offset() : std::nullopt;
-}
-
-}  // namespace
 
 AttentionRecipe recipe_of(const AttentionShapes& shapes, const AttentionOptions& options) {
   check_probability("dropout", options.dropout_p);
   const Shape scores = shapes.scores();
-  const std::optional<Index> of_mask = causal_offset_of(options.mask, scores);
+  const std::optional<Index> of_mask = options.mask.causal_offset_for(scores);
   Index offset = of_mask.value_or(options.causal_offset);  // query i sees keys 0 .. i + this
   if (options.is_causal) offset = std::min(offset, options.causal_offset);
   const double features = static_cast<double>(shapes.query[3]);
-  return {.mask = of_mask ? AttentionMask() : options.mask,
+  return {.mask = of_mask ? options.mask.without_causal() : options.mask,
           .is_causal = options.is_causal || of_mask,
           // What lies beyond the last key, or before the first, changes nothing.
           .causal_offset = std::clamp(offset, -scores[2], scores[3]),

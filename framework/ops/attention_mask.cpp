@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <mutex>
+#include <string>
 
 #include "framework/ops/checks.h"
 #include "framework/ops/compare.h"
@@ -24,10 +27,76 @@ Tensor with_four_axes(const Tensor& mask) {
   }
 }
 
+constexpr double kTakesOut = -std::numeric_limits<double>::infinity();
+
+/// Query i sees keys 0 .. i + offset.
+struct CausalRule {
+  Index q_len;
+  Index k_len;
+  Index offset;
+
+  Shape shape() const { return {1, 1, q_len, k_len}; }
+  Tensor hidden() const {
+    const Tensor query = arange(static_cast<double>(q_len)).unsqueeze(1);
+    const Tensor key = arange(static_cast<double>(k_len)).unsqueeze(0);
+    return with_four_axes(gt(key, query + static_cast<double>(offset)));
+  }
+};
+
 }  // namespace
 
-AttentionMask::AttentionMask(const Tensor& given, const Tensor& hidden)
-    : parts_{{hidden}}, given_(described(given)) {}
+struct AttentionMask::Part {
+  Tensor hidden;  // bool, (B or 1, H or 1, q or 1, k or 1)
+  double fill = kTakesOut;
+};
+
+struct AttentionMask::State {
+  // from the highest fill to the lowest, which is written last
+  std::vector<Part, BlockAllocator<Part>> parts;
+  std::optional<CausalRule> causal;  // which takes out
+  std::string given;                 // as the caller gave it, for errors
+
+  static std::shared_ptr<State> make(const State* from = nullptr);
+  void add(const Part& part);
+  void add(const CausalRule& rule);
+  Tensor fitted(const Tensor& hidden, const Shape& scores) const;
+  void check_fits(const Shape& hidden, const Shape& scores) const;
+
+  /// Calls each(hidden, fill), in the order in which fills are written.
+  template <class Each>
+  void for_each_part(Each each) const {
+    for (const Part& part : parts) each(part.hidden, part.fill);
+    if (causal) each(causal_hidden(), kTakesOut);
+  }
+  /// The rule as a tensor, made when it is first needed.
+  const Tensor& causal_hidden() const {
+    std::call_once(causal_made_, [this] { causal_hidden_ = causal->hidden(); });
+    return causal_hidden_;
+  }
+
+ private:
+  void check_broadcasts(const Shape& hidden) const;
+
+  mutable std::once_flag causal_made_;
+  mutable Tensor causal_hidden_;
+};
+
+std::shared_ptr<AttentionMask::State> AttentionMask::State::make(const State* from) {
+  auto state = std::allocate_shared<State>(BlockAllocator<State>());
+  if (from) {
+    state->parts = from->parts;
+    state->causal = from->causal;
+    state->given = from->given;
+  }
+  return state;
+}
+
+AttentionMask::AttentionMask(const Tensor& given, const Tensor& hidden) {
+  const auto state = State::make();
+  state->parts = {{hidden}};
+  state->given = described(given);
+  state_ = state;
+}
 
 AttentionMask AttentionMask::hide_where(const Tensor& mask) {
   return {mask, ne(with_four_axes(mask), 0.0)};
@@ -42,11 +111,10 @@ AttentionMask AttentionMask::causal(Index q_len, Index k_len, Index offset) {
     throw ValueError(
         text("attention mask: causal needs lengths of at least 0, not ", q_len, " and ", k_len));
   }
-  const Tensor query = arange(static_cast<double>(q_len)).unsqueeze(1);
-  const Tensor key = arange(static_cast<double>(k_len)).unsqueeze(0);
-  AttentionMask mask = hide_where(gt(key, query + static_cast<double>(offset)));
-  mask.causal_offset_ = offset;
-  return mask;
+  const auto state = State::make();
+  state->causal = {q_len, k_len, offset};
+  state->given = text(Shape{q_len, k_len}, " ", boolean);
+  return AttentionMask(state);
 }
 
 AttentionMask AttentionMask::padding(const Tensor& hidden) {
@@ -73,65 +141,106 @@ AttentionMask AttentionMask::with_fill(double score) const {
     throw ValueError(text("attention mask: a fill of ", score, " hides nothing"),
                      {.need = "a number, or -inf"});
   }
-  AttentionMask mask;
-  mask.given_ = given_;
-  for (const Part& part : parts_) mask.add({part.hidden, score});
-  return mask;
+  if (hides_nothing()) return {};
+  const auto state = State::make();
+  state->given = state_->given;
+  for (const Part& part : state_->parts) state->add({part.hidden, score});
+  if (state_->causal && score == kTakesOut) {
+    state->add(*state_->causal);
+  } else if (state_->causal) {
+    state->add({state_->causal_hidden(), score});
+  }
+  return AttentionMask(state);
 }
 
 bool AttentionMask::takes_out() const {
-  return std::all_of(parts_.begin(), parts_.end(),
-                     [](const Part& part) { return part.fill == Part().fill; });
+  return hides_nothing() || std::all_of(state_->parts.begin(), state_->parts.end(),
+                                        [](const Part& part) { return part.fill == kTakesOut; });
 }
 
-double AttentionMask::fill() const { return hides_nothing() ? Part().fill : parts_.back().fill; }
+double AttentionMask::fill() const {
+  return hides_nothing() || state_->causal ? kTakesOut : state_->parts.back().fill;
+}
 
-void AttentionMask::add(const Part& part) {
-  for (const Part& known : parts_) {
-    broadcast_shape("attention mask", known.hidden.shape(), part.hidden.shape());  // for its error
-  }
-  const auto place = std::find_if(parts_.begin(), parts_.end(),
-                                  [&](const Part& known) { return known.fill <= part.fill; });
-  if (place != parts_.end() && place->fill == part.fill) {
-    place->hidden = logical_or(place->hidden, part.hidden);
-  } else {
-    parts_.insert(place, part);
-  }
+std::optional<Index> AttentionMask::causal_offset_for(const Shape& scores) const {
+  if (hides_nothing() || !state_->causal) return std::nullopt;
+  const auto& [q_len, k_len, offset] = *state_->causal;
+  state_->check_fits(state_->causal->shape(), scores);
+  const bool same = q_len == scores[scores.size() - 2] && k_len == scores.back();
+  return same ? std::optional(offset) : std::nullopt;
+}
+
+AttentionMask AttentionMask::without_causal() const {
+  if (hides_nothing() || !state_->causal) return *this;
+  if (state_->parts.empty()) return {};
+  const auto state = State::make(state_.get());
+  state->causal.reset();
+  return AttentionMask(state);
 }
 
 AttentionMask operator|(const AttentionMask& a, const AttentionMask& b) {
   if (a.hides_nothing() || b.hides_nothing()) return a.hides_nothing() ? b : a;
-  AttentionMask both = a;
-  for (const AttentionMask::Part& part : b.parts_) both.add(part);
-  both.given_ = a.given_ + " | " + b.given_;
-  both.causal_offset_.reset();
-  return both;
+  const auto both = AttentionMask::State::make(a.state_.get());
+  for (const AttentionMask::Part& part : b.state_->parts) both->add(part);
+  if (b.state_->causal) both->add(*b.state_->causal);
+  both->given = a.state_->given + " | " + b.state_->given;
+  return AttentionMask(both);
+}
+
+void AttentionMask::State::add(const Part& part) {
+  check_broadcasts(part.hidden.shape());
+  const auto place = std::find_if(parts.begin(), parts.end(),
+                                  [&](const Part& known) { return known.fill <= part.fill; });
+  if (place != parts.end() && place->fill == part.fill) {
+    place->hidden = logical_or(place->hidden, part.hidden);
+  } else {
+    parts.insert(place, part);
+  }
+}
+
+void AttentionMask::State::add(const CausalRule& rule) {
+  check_broadcasts(rule.shape());
+  if (!causal) {
+    causal = rule;
+  } else if (causal->shape() == rule.shape()) {
+    causal->offset = std::min(causal->offset, rule.offset);
+  } else {
+    add({rule.hidden(), kTakesOut});
+  }
+}
+
+void AttentionMask::State::check_broadcasts(const Shape& hidden) const {
+  for (const Part& known : parts) broadcast_shape("attention mask", known.hidden.shape(), hidden);
+  if (causal) broadcast_shape("attention mask", causal->shape(), hidden);
 }
 
 Tensor AttentionMask::hidden_for(const Shape& scores) const {
   if (hides_nothing()) return zeros(Shape::filled(scores.size(), 1), boolean);
-  Tensor hidden;
-  for (const Part& part : parts_) {
-    const Tensor own = fitted(part.hidden, scores);
-    hidden = hidden.defined() ? logical_or(hidden, own) : own;
-  }
-  return hidden;
+  Tensor all;
+  state_->for_each_part([&](const Tensor& hidden, double /*fill*/) {
+    const Tensor own = state_->fitted(hidden, scores);
+    all = all.defined() ? logical_or(all, own) : own;
+  });
+  return all;
 }
 
-Tensor AttentionMask::fitted(const Tensor& hidden, const Shape& scores) const {
+void AttentionMask::State::check_fits(const Shape& hidden, const Shape& scores) const {
   Shape four = scores;
   if (scores.size() == 3) four = {scores[0], 1, scores[1], scores[2]};
   bool fits = four.size() == 4;
   for (Index axis = 0; axis < 4 && fits; ++axis) {
-    fits = hidden.shape()[axis] == four[axis] || hidden.shape()[axis] == 1;
+    fits = hidden[axis] == four[axis] || hidden[axis] == 1;
   }
-  if (!fits) {
-    throw ShapeError(
-        "attention: the mask does not fit the scores",
-        {.got = text("mask ", given_, "; scores would be ", four, ": batch, head, query, key"),
-         .need = "(q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)",
-         .hint = "a (batch, key) mask marks padding: AttentionMask::padding(mask)"});
-  }
+  if (fits) return;
+  throw ShapeError(
+      "attention: the mask does not fit the scores",
+      {.got = text("mask ", given, "; scores would be ", four, ": batch, head, query, key"),
+       .need = "(q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)",
+       .hint = "a (batch, key) mask marks padding: AttentionMask::padding(mask)"});
+}
+
+Tensor AttentionMask::State::fitted(const Tensor& hidden, const Shape& scores) const {
+  check_fits(hidden.shape(), scores);
   return scores.size() == 3 ? hidden.squeeze(1) : hidden;
 }
 
@@ -140,10 +249,11 @@ Tensor masked_fill(const Tensor& scores, const AttentionMask& mask) {
   const double lowest = scores.dtype() == float32 ? double{std::numeric_limits<float>::lowest()}
                                                   : std::numeric_limits<double>::lowest();
   Tensor filled = scores;
-  for (const auto& [hidden, score] : mask.parts_) {
+  if (mask.hides_nothing()) return filled;
+  mask.state_->for_each_part([&](const Tensor& hidden, double score) {
     const double fill = std::isfinite(score) ? std::max(score, lowest) : score;
-    filled = masked_fill(filled, mask.fitted(hidden, scores.shape()), fill);
-  }
+    filled = masked_fill(filled, mask.state_->fitted(hidden, scores.shape()), fill);
+  });
   return filled;
 }
 

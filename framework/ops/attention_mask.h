@@ -5,15 +5,16 @@
 // named, not guessed: batch B, heads H, queries q, keys k.
 #pragma once
 
-#include <limits>
+#include <memory>
 #include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/core/tensor.h"
 
 namespace gradus {
 
+/// A value: copies share what it is made of, which never changes.
 class AttentionMask {
  public:
   /// Hides nothing.
@@ -38,22 +39,24 @@ class AttentionMask {
 
   /// The same mask, with another score written where keys are hidden. The default, -inf, takes them
   /// out: a query with nothing left gets zeros. A finite fill such as -1e9 only makes them
-  /// unlikely: such a query attends to all alike.
+  /// unlikely: such a query attends to all alike. Throws ValueError for NaN and +inf.
   AttentionMask with_fill(double score) const;
 
   /// Hidden if hidden by either. Each keeps its fill: what a padding mask only makes unlikely, a
   /// causal mask beside it still takes out. Throws ShapeError.
   friend AttentionMask operator|(const AttentionMask& a, const AttentionMask& b);
 
-  bool hides_nothing() const { return parts_.empty(); }
+  bool hides_nothing() const { return !state_; }
   /// True where all that is hidden is taken out, by a fill of -inf, and not merely made unlikely.
   bool takes_out() const;
   /// The score written where keys are hidden; the lowest one, where there are several.
   double fill() const;
 
-  /// The offset of a mask that is causal(...) and nothing else: for scores of just its lengths it
-  /// needs no reading.
-  std::optional<Index> causal_offset() const { return causal_offset_; }
+  /// The offset of the causal rule that is part of the mask, if there is one, and it was made for
+  /// scores of these lengths: it needs no tensor. Throws ShapeError as hidden_for does.
+  std::optional<Index> causal_offset_for(const Shape& scores) const;
+  /// What the mask hides beside that.
+  AttentionMask without_causal() const;
 
   /// A bool tensor, true = hidden, that broadcasts against scores (B, H, q, k), or (B, q, k) where
   /// there is one head. Throws ShapeError, naming the shapes that fit.
@@ -65,19 +68,13 @@ class AttentionMask {
   friend Tensor masked_fill(const Tensor& scores, const AttentionMask& mask);
 
  private:
-  struct Part {
-    Tensor hidden;  // bool, (B or 1, H or 1, q or 1, k or 1)
-    double fill = -std::numeric_limits<double>::infinity();
-  };
+  struct Part;
+  struct State;
 
+  explicit AttentionMask(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   AttentionMask(const Tensor& given, const Tensor& hidden);
-  void add(const Part& part);
-  Tensor fitted(const Tensor& hidden, const Shape& scores) const;
 
-  // from the highest fill to the lowest, which is written last
-  std::vector<Part, BlockAllocator<Part>> parts_;
-  std::string given_;  // as the caller gave it, for errors
-  std::optional<Index> causal_offset_;
+  std::shared_ptr<const State> state_;  // null where nothing is hidden
 };
 
 Tensor masked_fill(const Tensor& scores, const AttentionMask& mask);

@@ -20,16 +20,19 @@ Tensor compared(const char* op, Compare how, const Tensor& x, const Tensor& othe
   return launch::compare(how, a, b);
 }
 
-// An integer tensor is compared exactly with a whole number; with a fraction, or anything else that
-// its dtype cannot hold, as float64 numbers.
+// A number that x can hold is compared as it is: a whole one with integers, 0 and 1 with bools. Any
+// other is compared with x as float64 numbers.
 Tensor compared(Compare how, const Tensor& x, double other) {
   const bool is_whole = other == std::trunc(other) && std::fabs(other) < 0x1p63;
   if (x.dtype() == int64 && is_whole) {
     const Tensor number = from_vector(std::vector<Index>{static_cast<Index>(other)});
     return launch::compare(how, x, number.reshape({}).expand(x.shape()));
   }
-  if (!is_floating(x.dtype())) return launch::compare(how, launch::copy(x, float64), other);
-  return launch::compare(how, x, other);
+  const bool is_bit = other == 0 || other == 1;
+  if (is_floating(x.dtype()) || (x.dtype() == boolean && is_bit)) {
+    return launch::compare(how, x, other);
+  }
+  return launch::compare(how, launch::copy(x, float64), other);
 }
 
 bool close(double a, double b, double rtol, double atol, bool equal_nan) {

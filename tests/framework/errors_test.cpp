@@ -615,6 +615,14 @@ Rows shapes() {
            "query, key"
            "\n  need   (q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)"
            "\n  hint   a (batch, key) mask marks padding: AttentionMask::padding(mask)")},
+      {"AttentionMask::causal_offset_for",
+       [] { AttentionMask::causal(2, 2).causal_offset_for(heads.shape()); },
+       error<ShapeError>(
+           "attention: the mask does not fit the scores"
+           "\n  got    mask (2, 2) bool; scores would be (1, 4, 3, 4): batch, head, "
+           "query, key"
+           "\n  need   (q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)"
+           "\n  hint   a (batch, key) mask marks padding: AttentionMask::padding(mask)")},
       {"operator|", [] { AttentionMask::causal(2, 2) | AttentionMask::causal(3, 3); },
        error<ShapeError>("attention mask: shapes do not broadcast (2 vs 3 on axis 2)"
                          "\n  got    x (1, 1, 2, 2), other (1, 1, 3, 3)"
@@ -1407,6 +1415,9 @@ Rows numbers() {
          AttentionMask::padding({1, 4}, 3);
        },
        error<ValueError>("attention mask: length 4 is outside 0..3")},
+      {"AttentionMask::with_fill", [] { AttentionMask::causal(2, 2).with_fill(kNaN); },
+       error<ValueError>("attention mask: a fill of nan hides nothing"
+                         "\n  need   a number, or -inf")},
       {"AttentionMask::causal", [] { AttentionMask::causal(-1, 2); },
        error<ValueError>("attention mask: causal needs lengths of at least 0, not -1 and 2")},
       {"Generator::random_below", [] { Generator().random_below(0); },
@@ -2130,7 +2141,7 @@ const std::map<std::string, std::string> kWithoutErrors{
     {"num_threads", "takes nothing"},
     {"parallel_for", "takes any numbers: none below 1 are nothing to do"},
     {"manual_seed", "takes any number"},
-    {"AttentionMask::causal_offset", "takes nothing"},
+    {"AttentionMask::without_causal", "takes nothing"},
     {"contiguous_strides", "takes any shape that element_count has passed"},
     {"record", "what it is given was checked by the op"},
     {"saved_bytes", "takes any step"},
@@ -2151,7 +2162,6 @@ const std::map<std::string, std::string> kWithoutErrors{
     {"Tensor::requires_grad", "asks an undefined tensor, too"},
     {"Tensor::is_leaf", "an undefined tensor is one"},
     {"Tensor::grad", "undefined for any tensor without a gradient"},
-    {"AttentionMask::with_fill", "takes any score, NaN as well"},
     {"AttentionMask::hides_nothing", "takes nothing"},
     {"AttentionMask::fill", "takes nothing"},
     {"AttentionMask::takes_out", "takes nothing"},

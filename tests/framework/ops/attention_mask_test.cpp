@@ -215,13 +215,40 @@ TEST_CASE("a finite fill below all float32 numbers stays finite, alone and in pa
   }
 }
 
-TEST_CASE("attention mask: knows when it is a causal rule and nothing else") {
-  CHECK_FALSE(AttentionMask().causal_offset());
-  CHECK(AttentionMask::causal(3, 5, 2).causal_offset() == 2);
-  CHECK(AttentionMask::causal(3, 5, -1).causal_offset() == -1);
-  CHECK((AttentionMask::causal(3, 5) | AttentionMask()).causal_offset() == 0);
-  CHECK_FALSE((AttentionMask::causal(3, 5) | AttentionMask::padding({5}, 5)).causal_offset());
-  CHECK_FALSE((AttentionMask::causal(3, 5) | AttentionMask::causal(3, 5)).causal_offset());
-  CHECK_FALSE(AttentionMask::causal(3, 5).with_fill(-1e9).causal_offset());
-  CHECK_FALSE(AttentionMask::hide_where(zeros({3, 5}, boolean)).causal_offset());
+TEST_CASE("a mask knows its causal rule, and what it hides beside", "[mask]") {
+  const Shape scores{2, 1, 3, 5};
+  const auto causal = [](Index offset) { return AttentionMask::causal(3, 5, offset); };
+  const AttentionMask padding = AttentionMask::padding({5, 2}, 5);
+  const auto offset_of = [&](const AttentionMask& mask) { return mask.causal_offset_for(scores); };
+
+  CHECK(offset_of(causal(2)) == 2);
+  CHECK(offset_of(causal(-1)) == -1);
+  CHECK(offset_of(causal(0) | AttentionMask()) == 0);
+  CHECK(causal(0).without_causal().hides_nothing());
+  CHECK(offset_of(causal(2) | causal(1)) == 1);
+  CHECK(offset_of(padding | causal(1)) == 1);
+  for (const AttentionMask& both : {padding | causal(1), causal(1) | padding}) {
+    CHECK_THAT(both.without_causal().hidden_for(scores),
+               IsCloseTo(padding.hidden_for(scores), exactly));
+  }
+
+  CHECK_FALSE(offset_of(AttentionMask()));
+  CHECK_FALSE(offset_of(padding));
+  CHECK_FALSE(offset_of(AttentionMask::hide_where(zeros({3, 5}, boolean))));
+  CHECK_FALSE(offset_of(causal(0).with_fill(-1e9)));
+  CHECK(offset_of(causal(0).with_fill(-kInf)) == 0);
+  CHECK_FALSE(offset_of(AttentionMask::causal(1, 5)));  // one row for all queries is no such rule
+  CHECK_THROWS_AS(offset_of(AttentionMask::causal(4, 5)), ShapeError);
+}
+
+TEST_CASE("causal masks join: of one size by their rules, of others as tensors", "[mask]") {
+  const Shape scores{1, 1, 3, 3};
+  const AttentionMask one = AttentionMask::causal(3, 3, 1) | AttentionMask::causal(3, 3);
+  CHECK_THAT(one.hidden_for(scores),
+             IsCloseTo(AttentionMask::causal(3, 3).hidden_for(scores), exactly));
+  const AttentionMask row = AttentionMask::causal(3, 3, 1) | AttentionMask::causal(1, 3);
+  CHECK_THAT(row.hidden_for(scores), HasValues({{{{0, 1, 1}, {0, 1, 1}, {0, 1, 1}}}}, exactly));
+  CHECK(error_text<ShapeError>([] {
+          AttentionMask::causal(3, 3) | AttentionMask::causal(4, 3);
+        }).starts_with("attention mask: "));
 }
