@@ -50,11 +50,17 @@ struct AttentionMask::Part {
   double fill = kTakesOut;
 };
 
+/// A tensor as the caller gave it, for errors.
+struct AttentionMask::Given {
+  Shape shape;
+  DType dtype;
+};
+
 struct AttentionMask::State {
   // from the highest fill to the lowest, which is written last
   std::vector<Part, BlockAllocator<Part>> parts;
   std::optional<CausalRule> causal;  // which takes out
-  std::string given;                 // as the caller gave it, for errors
+  std::vector<Given, BlockAllocator<Given>> given;
 
   static std::shared_ptr<State> make(const State* from = nullptr);
   void add(const Part& part);
@@ -94,7 +100,7 @@ std::shared_ptr<AttentionMask::State> AttentionMask::State::make(const State* fr
 AttentionMask::AttentionMask(const Tensor& given, const Tensor& hidden) {
   const auto state = State::make();
   state->parts = {{hidden}};
-  state->given = described(given);
+  state->given = {{given.shape(), given.dtype()}};
   state_ = state;
 }
 
@@ -113,7 +119,7 @@ AttentionMask AttentionMask::causal(Index q_len, Index k_len, Index offset) {
   }
   const auto state = State::make();
   state->causal = {q_len, k_len, offset};
-  state->given = text(Shape{q_len, k_len}, " ", boolean);
+  state->given = {{Shape{q_len, k_len}, boolean}};
   return AttentionMask(state);
 }
 
@@ -183,7 +189,8 @@ AttentionMask operator|(const AttentionMask& a, const AttentionMask& b) {
   const auto both = AttentionMask::State::make(a.state_.get());
   for (const AttentionMask::Part& part : b.state_->parts) both->add(part);
   if (b.state_->causal) both->add(*b.state_->causal);
-  both->given = a.state_->given + " | " + b.state_->given;
+  const auto& given = b.state_->given;
+  both->given.insert(both->given.end(), given.begin(), given.end());
   return AttentionMask(both);
 }
 
@@ -232,9 +239,13 @@ void AttentionMask::State::check_fits(const Shape& hidden, const Shape& scores) 
     fits = hidden[axis] == four[axis] || hidden[axis] == 1;
   }
   if (fits) return;
+  std::string mask;
+  for (const Given& each : given) {
+    mask += text(mask.empty() ? "" : " | ", each.shape, " ", each.dtype);
+  }
   throw ShapeError(
       "attention: the mask does not fit the scores",
-      {.got = text("mask ", given, "; scores would be ", four, ": batch, head, query, key"),
+      {.got = text("mask ", mask, "; scores would be ", four, ": batch, head, query, key"),
        .need = "(q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)",
        .hint = "a (batch, key) mask marks padding: AttentionMask::padding(mask)"});
 }

@@ -69,6 +69,7 @@ class AttentionMask {
 
  private:
   struct Part;
+  struct Given;
   struct State;
 
   explicit AttentionMask(std::shared_ptr<const State> state) : state_(std::move(state)) {}

@@ -16,8 +16,9 @@ namespace {
 
 const Index* index_data(const Tensor& index) { return index.data<Index>(); }
 
-/// `packed` is a row-major index tensor.
-void check_indices(const char* op, const Tensor& packed, Index size, const std::string& operand) {
+/// `packed` is a row-major index tensor; `operand()`, asked for the error only, says what into.
+template <class Operand>
+void check_indices(const char* op, const Tensor& packed, Index size, Operand operand) {
   const Index* data = index_data(packed);
   Index outside = 0;
   Index first = 0;
@@ -29,7 +30,11 @@ void check_indices(const char* op, const Tensor& packed, Index size, const std::
   throw ValueError(
       text(op, ": index ", data[first], " is outside 0..", size - 1),
       {.got = text("indices ", packed.shape(), ", first at ", unravel_index(first, packed.shape()),
-                   ", ", outside, " of ", packed.numel(), " outside; ", operand)});
+                   ", ", outside, " of ", packed.numel(), " outside; ", operand())});
+}
+
+auto of_axis(const Tensor& x, Index axis) {
+  return [&x, axis] { return text("x ", x.shape(), ", axis ", axis); };
 }
 
 /// table[index[n]] += rows[n]
@@ -90,7 +95,8 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, Index padding_idx)
         {.got = text("weight ", described(weight))});
   }
   const Tensor index = launch::packed(indices);
-  check_indices("embedding", index, weight.size(0), text("weight ", weight.shape()));
+  check_indices("embedding", index, weight.size(0),
+                [&] { return text("weight ", weight.shape()); });
   Shape shape = indices.shape();
   shape.push_back(weight.size(1));
   Tensor y(shape, weight.dtype());
@@ -113,7 +119,7 @@ Tensor gather(const Tensor& x, Index axis, const Tensor& index) {
   check_gather("gather", x, a, index);
   if (x.dim() == 0) return gather(x.view({1}), 0, index.view({1})).view({});
   const Tensor where = launch::packed(index);
-  check_indices("gather", where, x.shape()[a], text("x ", x.shape(), ", axis ", a));
+  check_indices("gather", where, x.shape()[a], of_axis(x, a));
   const Tensor from = launch::packed(cut_to(x.detach(), index.shape(), a));
   Tensor y(index.shape(), x.dtype());
   kernels::table().gather(x.dtype(), launch::split_at(from.shape(), a), index.shape()[a], y.raw(),
@@ -137,7 +143,7 @@ Tensor scatter_add(const Tensor& x, Index axis, const Tensor& index, const Tenso
     return scatter_add(x.view({1}), 0, index.view({1}), source.view({1})).view({});
   }
   const Tensor where = launch::packed(index);
-  check_indices("scatter_add", where, x.shape()[a], text("x ", x.shape(), ", axis ", a));
+  check_indices("scatter_add", where, x.shape()[a], of_axis(x, a));
   const Tensor y = launch::copy(x, x.dtype());
   const Tensor region = cut_to(y, index.shape(), a);
   const Tensor sums = launch::packed(region);  // y itself, unless the index covers only a part
@@ -156,8 +162,7 @@ Tensor index_select(const Tensor& x, Index axis, const Tensor& index) {
     throw ShapeError("index_select: needs a list of indices, and an axis to select from",
                      {.got = text("x ", described(x), ", index ", described(index))});
   }
-  check_indices("index_select", launch::packed(index), x.shape()[a],
-                text("x ", x.shape(), ", axis ", a));
+  check_indices("index_select", launch::packed(index), x.shape()[a], of_axis(x, a));
   Shape shape = x.shape();
   shape[a] = index.numel();
   Shape beside = Shape::filled(x.dim(), 1);
@@ -175,7 +180,8 @@ Tensor one_hot(const Tensor& index, Index num_classes) {
   if (largest == std::numeric_limits<Index>::max()) throw ValueError("one_hot: too many classes");
   const Index classes = counted ? largest + 1 : num_classes;
   if (classes < 1) throw ValueError(text("one_hot: needs at least 1 class, not ", classes));
-  check_indices("one_hot", launch::packed(index), classes, text(classes, " classes"));
+  check_indices("one_hot", launch::packed(index), classes,
+                [&] { return text(classes, " classes"); });
   Shape shape = index.shape();
   shape.push_back(classes);
   return scatter_add(zeros(shape, int64), -1, index.unsqueeze(-1), ones_like(index).unsqueeze(-1));

@@ -31,51 +31,65 @@ namespace {
 
 using namespace gradus;
 
-constexpr Index kVocabulary = 16;
+constexpr Index kVocabulary = 100;
 constexpr Index kLength = 12;
 constexpr Index kBatch = 4;
 
-/// Calls of malloc in a step of training, after a few to warm up.
-long calls_in_a_step(const GPTOptions& options) {
-  GPT model(options);
-  const std::vector<Tensor> parameters = model.parameters();
+/// Whether a step of training makes no call of malloc, after a few to warm up.
+template <class Loss>
+bool makes_none(const char* what, const std::vector<Tensor>& parameters, const Loss& loss) {
   AdamW optimizer(parameters, {.lr = 1e-3});
-  const Tensor tokens = randint(0, kVocabulary, {kBatch, kLength});
-  const Tensor targets = randint(0, kVocabulary, {kBatch * kLength});
   constexpr int kSteps = 6;
   for (int step = 0; step < kSteps; ++step) {
     calls = 0;
     is_counting = true;
     optimizer.zero_grad();
-    const Tensor logits = model(tokens).view({kBatch * kLength, kVocabulary});
-    const Tensor loss = cross_entropy(logits, targets);
-    loss.backward();
+    loss().backward();
     clip_grad_norm_(parameters, 1.0);
     optimizer.step();
     is_counting = false;
   }
-  return calls;
+  std::printf("%-40s %ld calls of malloc in a step\n", what, calls);
+  return calls == 0;
 }
 
-bool makes_none(const char* what, const GPTOptions& options) {
-  const long counted = calls_in_a_step(options);
-  std::printf("%-40s %ld calls of malloc in a step\n", what, counted);
-  return counted == 0;
+bool gpt_makes_none(const char* what, const GPTOptions& options) {
+  GPT model(options);
+  const Tensor tokens = randint(0, kVocabulary, {kBatch, kLength});
+  const Tensor targets = randint(0, kVocabulary, {kBatch * kLength});
+  return makes_none(what, model.parameters(), [&] {
+    return cross_entropy(model(tokens).view({kBatch * kLength, kVocabulary}), targets);
+  });
+}
+
+bool attention_makes_none(const char* what, bool need_weights) {
+  MultiHeadAttention attention({.d_model = 128, .n_heads = 4, .dropout = 0.1});
+  const Tensor x = randn({kBatch, kLength, 128}).requires_grad_();
+  const Tensor memory = randn({kBatch, 100, 128});
+  const AttentionMask padding = AttentionMask::padding({100, 90, 7, 1}, 100);
+  return makes_none(what, attention.parameters(), [&] {
+    const AttentionMask causal = AttentionMask::causal(kLength, kLength);
+    const Tensor y = attention(x, x, x, causal, need_weights).output;
+    return sum(attention(y, memory, memory, padding, need_weights).output);
+  });
 }
 
 }  // namespace
 
 int main() {
+  // Wide enough that words made of its shapes, which only errors should make, would take memory.
   GPTOptions options{.vocab_size = kVocabulary,
                      .block_size = kLength,
                      .n_layers = 2,
                      .n_heads = 2,
-                     .d_model = 32,
+                     .d_model = 128,
                      .dropout = 0.1};
-  bool good = makes_none("learned positions, layer norm, gelu", options);
+  bool good = gpt_makes_none("learned positions, layer norm, gelu", options);
   options.norm = Norm::rms;
   options.activation = Activation::swiglu;
   options.n_kv_heads = 1;
-  good = makes_none("rms norm, swiglu, shared heads", options) && good;
+  good = gpt_makes_none("rms norm, swiglu, shared heads", options) && good;
+  good = attention_makes_none("attention, with its weights", true) && good;
+  good = attention_makes_none("attention, without", false) && good;
   return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
