@@ -188,9 +188,8 @@ bool are_finite(const HeadRows& x, Index batch, Index heads, Index rows, Index w
                [&](Index first, Index last) {
                  bool own = true;
                  for (Index n = first; n < last && own; ++n) {
-                   for (Index row = 0; row < rows && own; ++row) {
-                     own = is_finite(row_of<T>(x, n / heads, n % heads, row), width);
-                   }
+                   own =
+                       are_finite(rows, width, row_of<T>(x, n / heads, n % heads, 0), x.row_stride);
                  }
                  if (!own) __atomic_store_n(&finite, false, __ATOMIC_RELAXED);
                });

@@ -96,12 +96,14 @@ T dot(Index count, const T* a, const T* b) {
 
 /// Whether no number is infinite or NaN, which times 0 is not 0.
 template <class T>
-bool is_finite(const T* x, Index count) {
+bool are_finite(Index rows, Index width, const T* x, Index stride) {
   Vector<T> zeros = {};
   T zero = 0;
-  Index i = 0;
-  for (; i + kWidth<T> <= count; i += kWidth<T>) zeros += load(x + i) * T{0};
-  for (; i < count; ++i) zero += x[i] * T{0};
+  for (; rows > 0; --rows, x += stride) {
+    Index i = 0;
+    for (; i + kWidth<T> <= width; i += kWidth<T>) zeros += load(x + i) * T{0};
+    for (; i < width; ++i) zero += x[i] * T{0};
+  }
   return combined<T>(zeros, [](auto a, auto b) { return a + b; }) + zero == 0;
 }
 
