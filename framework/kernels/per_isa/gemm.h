@@ -140,7 +140,8 @@ void multiply_block(Index rows, Index columns, Index inner, T* out, Index out_st
                           part_of(start, 0, columns));
   }
   if (columns == 0) return;
-  const bool in_place = b.column_stride == 1 && rows < kPackRows;
+  const bool reads_well = b.row_stride * Index{sizeof(T)} <= kShortRow;
+  const bool in_place = b.column_stride == 1 && (rows < kPackRows || reads_well);
   const bool copies = columns >= kPackLeft<T> && drive_each_other_out(a);
   T* const copy = packed_memory<T>(inner * (kLeftWidth + columns + kTileColumns<T>));
   const Panels<T> panels = panels_of(inner, columns, b, in_place, copy + inner * kLeftWidth);

@@ -64,6 +64,7 @@ constexpr Index kSmallBytes = 16;                 // of the shortest vector
 constexpr Index kInnerBlock = 384;                // rows of the right operand packed at a time
 constexpr Index kPackedBytes = Index{640} << 10;  // what they may take of the L2 cache
 constexpr Index kPackRows = 48;                   // fewer do not repay the packing of rows
+constexpr Index kShortRow = 512;                  // bytes; rows so near are read as fast as panels
 constexpr Index kFewRows = 4;                     // fewer do not repay that of columns
 constexpr Index kCacheWay = 4096;                 // bytes, of the L1 cache of all x86 so far
 constexpr Index kPrefetchInner = 64;              // a tile takes long enough to fetch out's part
