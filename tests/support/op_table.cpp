@@ -457,10 +457,10 @@ std::vector<OpRow> rows() {
       {{{1, 4, 3, 2}}, {{1, 2, 4, 2}}, {{1, 2, 4, 3}}}, {{0, 4, 3, 2}, {0, 2, 4, 2}, {0, 2, 4, 3}},
       {0, 4, 3, 3});
 
-  row("self_attention", "causal",
+  row("self_attention", "causal, with a scale",
       [](const Inputs& in) {
         return self_attention(in[0], {in[1], in[4]}, {in[2], in[5]}, {in[3], in[6]}, {2, 2},
-                              {.is_causal = true});
+                              {.is_causal = true, .scale = 0.1});
       },
       {{{2, 3, 5}}, {{8, 5}}, {{8, 5}}, {{8, 5}}, {{8}}, {{8}}, {{8}}},
       {{2, 0, 5}, {8, 5}, {8, 5}, {8, 5}, {8}, {8}, {8}}, {2, 0, 8});
