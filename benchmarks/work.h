@@ -1,7 +1,6 @@
 // The work that is timed, by name and size. Every program measures the same rows; what differs is
 // who does the work: each framework defines the functions below once (gradus/, peers/), and links
-// the
-// *_benchmark.cpp files whose work it knows.
+// those of the *_benchmark.cpp files whose work it knows.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +50,13 @@ struct Attention {
   bool need_weights = true;  ///< composed, so that the weights are there to be looked at
 };
 Step attention_step(const Attention& work);
+
+/// A recurrent network (Elman), forward and backward: a sequence (batch, length, width) taken apart
+/// position by position, h = tanh(W h + b + x[:, t]), to the sum of the last h.
+struct Recurrence {
+  Index batch, length, width;
+};
+Step recurrence_step(const Recurrence& work);
 
 /// A training step of GPT-2: blocks with biases, a tied head, erf GELU, learned positions; forward,
 /// cross entropy, backward, AdamW.
