@@ -7,30 +7,15 @@
 #include <unordered_set>
 #include <utility>
 
+#include "framework/autograd/gradient_sum_internal.h"
 #include "framework/autograd/node.h"
 #include "framework/autograd/trace.h"
 #include "framework/core/error.h"
-#include "framework/kernels/table.h"
 
 namespace gradus {
 namespace {
 
-/// True when nobody else can see this tensor's memory, so that it may be added into.
-bool is_ours_alone(const Tensor& tensor) {
-  return tensor.impl().ref_count() == 1 && tensor.impl().storage->ref_count() == 1 &&
-         tensor.is_contiguous() && !tensor.requires_grad();
-}
-
 Tensor if_ours_alone(const Tensor& tensor) { return is_ours_alone(tensor) ? tensor : Tensor(); }
-
-/// sum += gradient, which has the same shape and dtype, where nobody else sees the sum.
-void add_into(const Tensor& sum, const Tensor& gradient) {
-  const Index count = sum.numel();
-  const Index step = 1;
-  const kernels::Operand to{sum.raw(), &step};
-  if (count == 0) return;
-  kernels::table().add_scaled(sum.dtype(), {1, &count}, to, {gradient.raw(), &step}, 1.0);
-}
 
 /// The steps that have received gradients and wait for their turn, newest first. A step's consumers
 /// are all newer than itself, so the newest waiting step has received all it ever will.
@@ -47,11 +32,8 @@ class Waiting final : public GradientSums {
     Entry& entry = entry_of(node);
     if (!entry.node) {
       entry = {node, std::move(gradient)};
-    } else if (is_ours_alone(entry.gradient) && gradient.is_contiguous() &&
-               !gradient.requires_grad()) {
-      add_into(entry.gradient, gradient);
     } else {
-      entry.gradient = entry.gradient + gradient;
+      entry.gradient = sum_of(entry.gradient, gradient);
     }
   }
 

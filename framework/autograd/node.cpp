@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "framework/autograd/gradient_sum_internal.h"
 #include "framework/autograd/trace.h"
 #include "framework/core/error.h"
 
@@ -142,7 +143,7 @@ void Node::set_gradient(const Tensor& gradient) {
 void Node::accumulate_gradient(Tensor gradient) {
   const std::scoped_lock lock(gradient_mutex());
   const NoGrad no_grad;
-  gradient_ = gradient_.defined() ? gradient_ + gradient : std::move(gradient);
+  gradient_ = gradient_.defined() ? sum_of(gradient_, gradient) : std::move(gradient);
 }
 
 void Node::add_hook(std::shared_ptr<const HookHandle::Hook> hook) {

@@ -83,6 +83,19 @@ TEST_CASE("gradient sums: a gradient that a hook keeps is not added to", "[gradi
   CHECK_THAT(x.grad(), HasValues({{1 + 4, 1 + 6}}));
 }
 
+TEST_CASE("gradient sums: a leaf's gradient grows in its memory, unless somebody holds it",
+          "[gradient_sums]") {
+  const Tensor x = leaf({1, 2});
+  sum(x * 2).backward();
+  const void* const place = x.grad().raw();
+  sum(x * x).backward();
+  CHECK(x.grad().raw() == place);
+  const Tensor held = x.grad();
+  sum(x).backward();
+  CHECK_THAT(held, HasValues({4, 6}));
+  CHECK_THAT(x.grad(), HasValues({5, 7}));
+}
+
 TEST_CASE("gradient sums: slices of one tensor, overlapping, in steps and apart",
           "[gradient_sums][gradcheck]") {
   const std::vector<Tensor> x{stored_transposed(random_normal({3, 5}, 1)).requires_grad_()};
