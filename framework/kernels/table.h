@@ -168,7 +168,7 @@ struct SgdStep {
   bool nesterov;
 };
 
-/// A parameter p to change by its gradient g, with its momentum.
+/// A parameter p to change by its gradient g, with its momentum, or null for none.
 struct SgdUpdate {
   DType dtype;
   Index count;

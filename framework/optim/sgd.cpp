@@ -4,6 +4,7 @@
 #include "framework/core/memory.h"
 #include "framework/kernels/table.h"
 #include "framework/ops/creation.h"
+#include "framework/ops/launch.h"
 
 namespace gradus {
 
@@ -22,21 +23,21 @@ SGD::SGD(const ParameterGroups& parameters, const SGDOptions& options)
   }
 }
 
-// b = momentum b + (1 - dampening) g, and b = g the first time or without momentum;
-// p -= lr b, or lr (g + momentum b)
+// b = momentum b + (1 - dampening) g, and b = g the first time;
+// p -= lr b, or lr (g + momentum b); without momentum p -= lr g
 void SGD::step_all(std::span<const Update> updates) {
   std::vector<kernels::SgdUpdate, BlockAllocator<kernels::SgdUpdate>> list;
   list.reserve(updates.size());
   for (const auto& [i, parameter, gradient] : updates) {
-    const bool whole = !momentum_[i].defined() || options_.momentum == 0;
-    if (!momentum_[i].defined()) momentum_[i] = zeros_like(parameter);
+    const bool is_first = !momentum_[i].defined();
+    if (is_first && options_.momentum > 0) momentum_[i] = zeros_like(parameter);
     const kernels::SgdStep step{.rate = lr_of(i),
                                 .momentum = options_.momentum,
-                                .new_share = whole ? 1.0 : 1 - options_.dampening,
+                                .new_share = is_first ? 1.0 : 1 - options_.dampening,
                                 .weight_decay = weight_decay_of(i, options_.weight_decay),
                                 .nesterov = options_.nesterov};
     list.push_back({parameter.dtype(), parameter.numel(), step, parameter.raw(), gradient.raw(),
-                    momentum_[i].raw()});
+                    launch::raw_or_null(momentum_[i])});
   }
   kernels::table().sgd(list.data(), std::ssize(list));
 }

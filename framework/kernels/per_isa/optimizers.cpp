@@ -86,8 +86,12 @@ void sgd_of(const SgdUpdate& update, Index begin, Index end) {
   T* momentum = static_cast<T*>(update.momentum);
   for (Index i = begin; i < end; ++i) {
     const T gradient = g[i] + decay * p[i];
-    momentum[i] = kept * momentum[i] + new_share * gradient;
-    p[i] -= rate * (step.nesterov ? gradient + kept * momentum[i] : momentum[i]);
+    T direction = gradient;
+    if (momentum) {
+      momentum[i] = kept * momentum[i] + new_share * gradient;
+      direction = step.nesterov ? gradient + kept * momentum[i] : momentum[i];
+    }
+    p[i] -= rate * direction;
   }
 }
 
