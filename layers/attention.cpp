@@ -100,16 +100,9 @@ AttentionOutput MultiHeadAttention::operator()(const Tensor& query, const Tensor
 
 Tensor MultiHeadAttention::without_weights(const Tensor& query, const Tensor& key,
                                            const Tensor& value, const AttentionMask& mask) const {
-  const AttentionOptions options{.mask = mask,
-                                 .dropout_p = dropout.is_training() ? dropout.p() : 0.0};
-  if (query.is_same(key) && key.is_same(value)) {
-    return out_linear(
-        self_attention(query, q_linear, k_linear, v_linear, {n_heads_, n_heads_}, options));
-  }
-  const Tensor q = split_heads(q_linear(query), n_heads_);
-  const Tensor k = split_heads(k_linear(key), n_heads_);
-  const Tensor v = split_heads(v_linear(value), n_heads_);
-  return out_linear(merge_heads(scaled_dot_product_attention(q, k, v, options)));
+  return out_linear(
+      attended(query, key, value, {q_linear, k_linear, v_linear}, {n_heads_, n_heads_},
+               {.mask = mask, .dropout_p = dropout.is_training() ? dropout.p() : 0.0}));
 }
 
 std::string MultiHeadAttention::description() const {

@@ -65,8 +65,8 @@ AttentionOutput CausalSelfAttention::operator()(const Tensor& x, const CausalPas
                                  .causal_offset = pass.cache ? pass.cache->length() : 0,
                                  .enable_gqa = true};
   if (!pass.need_weights && !pass.cache && !rotary_) {
-    return {out_linear(
-                self_attention(x, q_linear, k_linear, v_linear, {n_heads_, n_kv_heads_}, options)),
+    return {out_linear(attended(x, x, x, {q_linear, k_linear, v_linear}, {n_heads_, n_kv_heads_},
+                                options)),
             {}};
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/autograd/trace.h"
 #include "framework/core/error.h"
 
 namespace gradus {
@@ -31,6 +32,19 @@ void check_heads(const char* layer, Index d_model, Index n_heads) {
       {.hint = text("heads that fit ", d_model, ":", divisors(d_model), "; a d_model that fits ",
                     n_heads, " heads: ", below > 0 ? text(below, ", ") : "",
                     below + static_cast<std::uint64_t>(n_heads))});
+}
+
+Tensor attended(const Tensor& query, const Tensor& key, const Tensor& value,
+                const Projections& project, HeadCounts heads, const AttentionOptions& options) {
+  const auto map_of = [](const Linear& layer) { return LinearMap{layer.weight, layer.bias}; };
+  if (query.is_same(key) && key.is_same(value) && !TapeTrace::is_active()) {
+    return self_attention(query, map_of(project.query), map_of(project.key), map_of(project.value),
+                          heads, options);
+  }
+  const Tensor q = split_heads(project.query(query), heads.query);
+  const Tensor k = split_heads(project.key(key), heads.shared);
+  const Tensor v = split_heads(project.value(value), heads.shared);
+  return merge_heads(scaled_dot_product_attention(q, k, v, options));
 }
 
 }  // namespace gradus

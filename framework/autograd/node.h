@@ -135,7 +135,8 @@ class GradientSums {
 /// What a rule may ask: the gradient of the step's output, and the values the step saved.
 class Vjp {
  public:
-  Vjp(const Node& step, const Tensor& gradient, const GradientSums* sums = nullptr)
+  /// `sums` may be null.
+  Vjp(const Node& step, const Tensor& gradient, const GradientSums* sums)
       : step_(step), gradient_(gradient), sums_(sums) {}
 
   /// dL/d(output); same shape and dtype as the output.
@@ -148,8 +149,9 @@ class Vjp {
   std::size_t input_count() const { return step_.inputs().size(); }
   /// Whether input i wants a gradient.
   bool wants(Index i) const { return static_cast<bool>(input_at(i).node); }
-  /// What input i has received from other steps, where that may be added to: a rule may do so in
-  /// place, by kernels, and then returns no gradient for it. Undefined where there is no such sum.
+  /// The sum that input i has received so far, where it may be added to: a rule may do so in place,
+  /// by kernels, and then returns no gradient for it. Undefined where there is none, or a handle to
+  /// it is still held.
   Tensor sum_so_far(Index i) const;
 
  private:

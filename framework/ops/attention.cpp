@@ -71,8 +71,6 @@ Gradients gradients_by_kernel(const Vjp& step, const Tensor& log_sums,
   const Tensor k = readable(step.input(1));
   const Tensor v = readable(step.input(2));
   const Tensor g = readable(step.grad());
-  const AttentionShapes shapes = shapes_of(q, k, v);
-  const Tensor hidden = hidden_by(recipe, shapes);
   Gradients results;
   results.reserve(3);
   for (Index i = 0; i < 3; ++i) {
@@ -80,7 +78,7 @@ Gradients gradients_by_kernel(const Vjp& step, const Tensor& log_sums,
     results.push_back(empty_beside(input, input.size(3)));
   }
   kernels::table().attention_backward(
-      q.dtype(), call_of(shapes, recipe, hidden),
+      q.dtype(), call_of(shapes_of(q, k, v), recipe),
       {head_rows(results[0]), head_rows(results[1]), head_rows(results[2])},
       operands_of(q, k, v, step.output(), log_sums), head_rows(g));
   return results;
@@ -100,11 +98,9 @@ Tensor attention_by_kernel(const Tensor& query, const Tensor& key, const Tensor&
   const Tensor q = readable(query);
   const Tensor k = readable(key);
   const Tensor v = readable(value);
-  const AttentionShapes shapes = shapes_of(q, k, v);
-  const Tensor hidden = hidden_by(recipe, shapes);
   const Tensor y = empty_beside(query, v.size(3));
   const Tensor log_sums = empty({q.size(0), q.size(1), q.size(2)}, q.dtype());
-  kernels::table().attention(q.dtype(), call_of(shapes, recipe, hidden),
+  kernels::table().attention(q.dtype(), call_of(shapes_of(q, k, v), recipe),
                              operands_of(q, k, v, y, log_sums));
   return record("scaled_dot_product_attention", y, {query, key, value},
                 Saves::inputs | Saves::output,

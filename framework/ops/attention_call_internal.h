@@ -20,11 +20,7 @@ struct AttentionShapes {
 /// for a dropout_p outside 0..1, ShapeError for a mask of other shapes.
 AttentionRecipe recipe_of(const AttentionShapes& shapes, const AttentionOptions& options);
 
-/// What the mask of a recipe hides, with a 1 where it is shared; undefined where it hides nothing.
-Tensor hidden_by(const AttentionRecipe& recipe, const AttentionShapes& shapes);
-
-/// `hidden` as hidden_by() gives it: it must outlive the call.
-kernels::AttentionCall call_of(const AttentionShapes& shapes, const AttentionRecipe& recipe,
-                               const Tensor& hidden);
+/// The same as the kernels take it; points into the recipe.
+kernels::AttentionCall call_of(const AttentionShapes& shapes, const AttentionRecipe& recipe);
 
 }  // namespace gradus

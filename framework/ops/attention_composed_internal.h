@@ -11,6 +11,7 @@ namespace gradus {
 /// One call of attention, with all decided that its options leave open.
 struct AttentionRecipe {
   AttentionMask mask;  ///< beside the causal one
+  Tensor hidden{};     ///< what that hides, with a 1 where it is shared; undefined for nothing
   bool is_causal;      ///< query i sees keys 0 .. i + causal_offset
   Index causal_offset;
   double scale;

@@ -118,7 +118,7 @@ AttentionMask AttentionMask::causal(Index q_len, Index k_len, Index offset) {
         text("attention mask: causal needs lengths of at least 0, not ", q_len, " and ", k_len));
   }
   const auto state = State::make();
-  state->causal = {q_len, k_len, offset};
+  state->causal = {q_len, k_len, std::clamp(offset, -q_len, k_len)};  // beyond, nothing changes
   state->given = {{Shape{q_len, k_len}, boolean}};
   return AttentionMask(state);
 }

@@ -52,14 +52,15 @@ class AttentionMask {
   /// The score written where keys are hidden; the lowest one, where there are several.
   double fill() const;
 
-  /// The offset of the causal rule that is part of the mask, if there is one, and it was made for
-  /// scores of these lengths: it needs no tensor. Throws ShapeError as hidden_for does.
+  /// The offset of the mask's causal rule, if it has one, and that was made for scores of these
+  /// lengths. Throws ShapeError as hidden_for does.
   std::optional<Index> causal_offset_for(const Shape& scores) const;
-  /// What the mask hides beside that.
+  /// The mask less its causal rule, whatever lengths that was made for.
   AttentionMask without_causal() const;
 
   /// A bool tensor, true = hidden, that broadcasts against scores (B, H, q, k), or (B, q, k) where
-  /// there is one head. Throws ShapeError, naming the shapes that fit.
+  /// there is one head. The mask may share its memory: it is for reading. Throws ShapeError, naming
+  /// the shapes that fit.
   Tensor hidden_for(const Tensor& scores) const { return hidden_for(scores.shape()); }
   Tensor hidden_for(const Shape& scores) const;
 

@@ -2,7 +2,6 @@
 
 #include "framework/ops/checks.h"
 #include "framework/ops/creation.h"
-#include "framework/ops/launch.h"
 
 namespace gradus {
 

@@ -14,6 +14,12 @@
 namespace gradus {
 namespace {
 
+// ---- three weights, or biases, as one ----
+
+// So many weights are copied in no time; more must be few beside the numbers of x.
+constexpr Index kFewWeights = 16384;
+constexpr Index kRowsPerFeature = 4;
+
 std::size_t bytes_of(const Tensor& x) { return static_cast<std::size_t>(x.numel() * x.itemsize()); }
 
 /// Tensors that differ in their first axis only, one after another.
@@ -34,12 +40,20 @@ Tensor stacked(const Tensor& a, const Tensor& b, const Tensor& c) {
 void unstack(const Tensor& stack, const Vjp& v, Index first, Gradients& all) {
   const auto* place = static_cast<const std::byte*>(stack.raw());
   for (Index i = first; i < first + 3; ++i) {
-    const Tensor part = empty_like(v.input(i));
-    if (part.numel() > 0) std::memcpy(part.raw(), place, bytes_of(part));
-    place += bytes_of(part);
-    if (v.wants(i)) all[static_cast<std::size_t>(i)] = part;
+    const Tensor input = v.input(i);
+    if (v.wants(i)) {
+      const Tensor part = all[static_cast<std::size_t>(i)] = empty_like(input);
+      if (part.numel() > 0) std::memcpy(part.raw(), place, bytes_of(part));
+    }
+    place += bytes_of(input);
   }
 }
+
+bool any_wanted(const Vjp& v, Index first) {
+  return v.wants(first) || v.wants(first + 1) || v.wants(first + 2);
+}
+
+// ---- the heads where they lie ----
 
 /// Of a packed tensor (B, length, heads * d), the heads from one on.
 kernels::HeadRows heads_from(const Tensor& rows, Index head, Index width) {
@@ -49,103 +63,124 @@ kernels::HeadRows heads_from(const Tensor& rows, Index head, Index width) {
   return {data, length * row, width, row};
 }
 
-/// One call, and what it leaves to its derivative.
-struct Call {
-  AttentionShapes shapes;
-  AttentionRecipe recipe;
-  Tensor qkv;       ///< (B, length, (H + 2 H / g) d): the heads of queries, of keys, of values
-  Tensor log_sums;  ///< (B, H, length)
+/// The heads of queries, of keys and of values, side by side in one tensor.
+kernels::AttentionGradients parts_of(const Tensor& qkv, const AttentionShapes& shapes) {
+  const Index heads = shapes.query[1];
+  const Index shared = shapes.key[1];
+  const Index width = shapes.query[3];
+  return {heads_from(qkv, 0, width), heads_from(qkv, heads, width),
+          heads_from(qkv, heads + shared, width)};
+}
 
-  Index heads() const { return shapes.query[1]; }
-  Index shared_heads() const { return shapes.key[1]; }
-  Index width() const { return shapes.query[3]; }
+kernels::AttentionOperands operands_of(const Tensor& qkv, const Tensor& y, const Tensor& log_sums,
+                                       const AttentionShapes& shapes) {
+  const auto [query, key, value] = parts_of(qkv, shapes);
+  return {query, key, value, heads_from(y, 0, shapes.value_width), log_sums.raw()};
+}
 
-  kernels::AttentionOperands operands(const Tensor& y) const {
-    return {heads_from(qkv, 0, width()), heads_from(qkv, heads(), width()),
-            heads_from(qkv, heads() + shared_heads(), width()), heads_from(y, 0, width()),
-            log_sums.raw()};
-  }
-  kernels::AttentionGradients gradients(const Tensor& dqkv) const {
-    return {heads_from(dqkv, 0, width()), heads_from(dqkv, heads(), width()),
-            heads_from(dqkv, heads() + shared_heads(), width())};
-  }
-};
+// ---- the step; its inputs are x, the weights of query, key and value, their biases, and what the
+// forward pass leaves to the rule: qkv and log_sums ----
 
-// Inputs of the step: x; the weights of query, key and value; their biases.
-
-Gradients gradients_by_kernel(const Vjp& v, const Call& call) {
+Gradients gradients_by_kernel(const Vjp& v, const AttentionShapes& shapes,
+                              const AttentionRecipe& recipe) {
   const Tensor g = launch::packed(v.grad());
-  const Tensor dqkv = empty_like(call.qkv);
-  const Tensor hidden = hidden_by(call.recipe, call.shapes);
-  kernels::table().attention_backward(g.dtype(), call_of(call.shapes, call.recipe, hidden),
-                                      call.gradients(dqkv), call.operands(v.output()),
-                                      heads_from(g, 0, call.width()));
+  const Tensor qkv = v.input(7);
+  const Tensor dqkv = empty_like(qkv);
+  kernels::table().attention_backward(g.dtype(), call_of(shapes, recipe), parts_of(dqkv, shapes),
+                                      operands_of(qkv, v.output(), v.input(8), shapes),
+                                      heads_from(g, 0, shapes.value_width));
   const Tensor x = launch::packed(v.input(0));
-  const Tensor weight = stacked(v.input(1), v.input(2), v.input(3));
   Gradients all(v.input_count());
-  if (v.wants(0)) all[0] = product_gradient(v, 0, x, rows_of(dqkv), rows_of(weight));
-  if (v.wants(1) || v.wants(2) || v.wants(3)) {
-    const Tensor dweight = empty_like(weight);
+  if (v.wants(0)) {
+    const Tensor weight = stacked(v.input(1), v.input(2), v.input(3));
+    all[0] = product_gradient(v, 0, x, rows_of(dqkv), rows_of(weight));
+  }
+  if (any_wanted(v, 1)) {
+    const Tensor dweight = empty({qkv.size(2), x.size(2)}, x.dtype());
     multiply(dweight, rows_of(dqkv).transposed(), rows_of(x));
     unstack(dweight, v, 1, all);
   }
-  if (v.wants(4) || v.wants(5) || v.wants(6)) unstack(sum_of_rows(dqkv), v, 4, all);
+  if (any_wanted(v, 4)) unstack(sum_of_rows(dqkv), v, 4, all);
   return all;
 }
 
 /// The same by ops, whose results can be differentiated again.
-Gradients gradients_by_ops(const Vjp& v, const Call& call) {
+Gradients gradients_by_ops(const Vjp& v, const AttentionShapes& shapes,
+                           const AttentionRecipe& recipe) {
   return composed_gradients(v, [&](const std::vector<Tensor>& in) {
-    const Tensor query = split_heads(linear(in[0], in[1], in[4]), call.heads());
-    const Tensor key = split_heads(linear(in[0], in[2], in[5]), call.shared_heads());
-    const Tensor value = split_heads(linear(in[0], in[3], in[6]), call.shared_heads());
-    return merge_heads(composed_attention(query, key, value, call.recipe));
+    const Tensor query = split_heads(linear(in[0], in[1], in[4]), shapes.query[1]);
+    const Tensor key = split_heads(linear(in[0], in[2], in[5]), shapes.key[1]);
+    const Tensor value = split_heads(linear(in[0], in[3], in[6]), shapes.key[1]);
+    return merge_heads(composed_attention(query, key, value, recipe));
   });
 }
 
+// [q k v] = x [Wq Wk Wv]T + [bq bk bv];  y = drop(softmax(scale q kT)) v, its heads merged
+Tensor in_one_step(const Tensor& x, LinearMap query, LinearMap key, LinearMap value,
+                   HeadCounts heads, const AttentionOptions& options) {
+  const Index batch = x.shape()[0];
+  const Index length = x.shape()[1];
+  const Index out = query.weight.shape()[0];
+  const Index width = out / heads.query;
+  const AttentionShapes shapes{
+      {batch, heads.query, length, width}, {batch, heads.shared, length, width}, width};
+  AttentionRecipe recipe = recipe_of(shapes, options);
+
+  const Tensor weight = stacked(query.weight, key.weight, value.weight);
+  const Tensor bias = query.bias.defined() ? stacked(query.bias, key.bias, value.bias) : Tensor();
+  const Tensor qkv = empty({batch, length, weight.shape()[0]}, x.dtype());
+  const Tensor x_packed = launch::packed(x);
+  multiply(qkv, rows_of(x_packed), rows_of(weight).transposed(),
+           {.bias = launch::raw_or_null(bias)});
+
+  const Tensor y = empty({batch, length, out}, x.dtype());
+  const Tensor log_sums = empty({batch, heads.query, length}, x.dtype());
+  kernels::table().attention(x.dtype(), call_of(shapes, recipe),
+                             operands_of(qkv, y, log_sums, shapes));
+  return record(
+      "self_attention", y,
+      {x, query.weight, key.weight, value.weight, query.bias, key.bias, value.bias, qkv, log_sums},
+      Saves::inputs | Saves::output, [shapes, recipe = std::move(recipe)](const Vjp& v) {
+        return grad_enabled() ? gradients_by_ops(v, shapes, recipe)
+                              : gradients_by_kernel(v, shapes, recipe);
+      });
+}
+
+// ---- when ----
+
 /// Whether heads of one width lie side by side in the product of x with all three weights.
-bool is_one_product(LinearMap query, LinearMap key, LinearMap value, HeadCounts heads) {
-  const auto is_heads = [width = query.weight.shape()[0] / heads.query](LinearMap map,
-                                                                        Index count) {
+bool is_one_product(LinearMap query, LinearMap key, LinearMap value, HeadCounts heads,
+                    bool grouped) {
+  const bool shares = heads.query == heads.shared ||
+                      (grouped && heads.shared > 0 && heads.query % heads.shared == 0);
+  const Index width = query.weight.shape()[0] / heads.query;
+  const auto is_heads = [width](LinearMap map, Index count) {
     return map.weight.shape()[0] == count * width;
   };
-  return is_heads(query, heads.query) && is_heads(key, heads.shared) &&
+  return shares && is_heads(query, heads.query) && is_heads(key, heads.shared) &&
          is_heads(value, heads.shared) && query.bias.defined() == key.bias.defined() &&
          key.bias.defined() == value.bias.defined();
 }
 
+/// Whether to copy the weights, forward and backward, costs little beside the products.
+bool pays(const Tensor& x, LinearMap query, LinearMap key, LinearMap value) {
+  const Index weights = query.weight.numel() + key.weight.numel() + value.weight.numel();
+  return weights <= kFewWeights || x.numel() >= kRowsPerFeature * x.size(-1) * x.size(-1);
+}
+
 }  // namespace
 
-// [q k v] = x [Wq Wk Wv]T + [bq bk bv];  y = drop(softmax(scale q kT)) v, its heads merged
 Tensor self_attention(const Tensor& x, LinearMap query, LinearMap key, LinearMap value,
                       HeadCounts heads, const AttentionOptions& options) {
   for (const LinearMap& map : {query, key, value}) check_linear(x, map.weight, map.bias);
-  if (!options.mask.takes_out() || !is_one_product(query, key, value, heads)) {
-    return merge_heads(scaled_dot_product_attention(
-        split_heads(linear(x, query.weight, query.bias), heads.query),
-        split_heads(linear(x, key.weight, key.bias), heads.shared),
-        split_heads(linear(x, value.weight, value.bias), heads.shared), options));
+  if (options.mask.takes_out() && is_one_product(query, key, value, heads, options.enable_gqa) &&
+      pays(x, query, key, value)) {
+    return in_one_step(x, query, key, value, heads, options);
   }
-  const Index batch = x.shape()[0];
-  const Index length = x.shape()[1];
-  const Index width = query.weight.shape()[0] / heads.query;
-  const AttentionShapes shapes{
-      {batch, heads.query, length, width}, {batch, heads.shared, length, width}, width};
-  const Tensor weight = stacked(query.weight, key.weight, value.weight);
-  const Tensor bias = query.bias.defined() ? stacked(query.bias, key.bias, value.bias) : Tensor();
-  Call call{shapes, recipe_of(shapes, options),
-            empty({batch, length, weight.shape()[0]}, x.dtype()),
-            empty({batch, heads.query, length}, x.dtype())};
-  multiply(call.qkv, rows_of(launch::packed(x)), rows_of(weight).transposed(),
-           {.bias = launch::raw_or_null(bias)});
-  const Tensor y = empty({batch, length, query.weight.shape()[0]}, x.dtype());
-  const Tensor hidden = hidden_by(call.recipe, shapes);
-  kernels::table().attention(x.dtype(), call_of(shapes, call.recipe, hidden), call.operands(y));
-  return record("self_attention", y,
-                {x, query.weight, key.weight, value.weight, query.bias, key.bias, value.bias},
-                Saves::inputs | Saves::output, [call = std::move(call)](const Vjp& v) {
-                  return grad_enabled() ? gradients_by_ops(v, call) : gradients_by_kernel(v, call);
-                });
+  const Tensor q = split_heads(linear(x, query.weight, query.bias), heads.query);
+  const Tensor k = split_heads(linear(x, key.weight, key.bias), heads.shared);
+  const Tensor v = split_heads(linear(x, value.weight, value.bias), heads.shared);
+  return merge_heads(scaled_dot_product_attention(q, k, v, options));
 }
 
 }  // namespace gradus

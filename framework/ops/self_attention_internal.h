@@ -19,7 +19,9 @@ struct HeadCounts {
 
 /// merge_heads(scaled_dot_product_attention(q, k, v)), with q = split_heads(linear(x, query)), k
 /// and v alike: x (B, length, in), result (B, length, out of the query's map). Throws what these
-/// do.
+/// do. Goes step by step, too, where one product would not be quicker or cannot be: with few rows
+/// beside large weights, heads of several widths, biases in some maps only, or a mask with a finite
+/// fill.
 Tensor self_attention(const Tensor& x, LinearMap query, LinearMap key, LinearMap value,
                       HeadCounts heads, const AttentionOptions& options);
 

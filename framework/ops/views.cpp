@@ -1,6 +1,6 @@
 #include "framework/ops/views.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "framework/autograd/node.h"
 #include "framework/ops/checks.h"

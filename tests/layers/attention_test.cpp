@@ -14,6 +14,7 @@
 
 #include "framework/autograd/backward.h"
 #include "framework/autograd/no_grad.h"
+#include "framework/autograd/trace.h"
 #include "framework/core/error.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/attention.h"
@@ -666,6 +667,18 @@ TEST_CASE("multi-head attention of one tensor to itself is the same without weig
     const std::vector<Tensor> want = results(true);
     for (std::size_t i = 0; i < want.size(); ++i) CHECK_THAT(got[i], IsCloseTo(want[i]));
   }
+}
+
+TEST_CASE("a trace sees the projections of attention without weights, each by its name",
+          "[attention]") {
+  MultiHeadAttention attention({.d_model = 1, .n_heads = 1, .bias = false});
+  attention.q_linear.weight = full({1, 1}, 1).requires_grad_();
+  attention.k_linear.weight = full({1, 1}, -1e38).requires_grad_();
+  const Tensor x = full({1, 2, 1}, 10);
+  const NanTrace trace;
+  CHECK_THAT(error_text<AutogradError>([&] { attention(x, x, x, {}, false); }),
+             Catch::Matchers::ContainsSubstring("linear: its result turned infinite") &&
+                 Catch::Matchers::ContainsSubstring("in module k_linear"));
 }
 
 TEST_CASE("multi-head attention without weights has right first and second derivatives",

@@ -241,6 +241,15 @@ TEST_CASE("a mask knows its causal rule, and what it hides beside", "[mask]") {
   CHECK_THROWS_AS(offset_of(AttentionMask::causal(4, 5)), ShapeError);
 }
 
+TEST_CASE("a causal mask takes any offset", "[mask]") {
+  constexpr Index kMost = std::numeric_limits<Index>::max();
+  const Shape scores{1, 1, 2, 3};
+  CHECK_THAT(AttentionMask::causal(2, 3, kMost).hidden_for(scores),
+             HasValues({{{{0, 0, 0}, {0, 0, 0}}}}, exactly));
+  CHECK_THAT(AttentionMask::causal(2, 3, -kMost).hidden_for(scores),
+             HasValues({{{{1, 1, 1}, {1, 1, 1}}}}, exactly));
+}
+
 TEST_CASE("causal masks join: of one size by their rules, of others as tensors", "[mask]") {
   const Shape scores{1, 1, 3, 3};
   const AttentionMask one = AttentionMask::causal(3, 3, 1) | AttentionMask::causal(3, 3);

@@ -20,6 +20,7 @@
 
 using namespace gradus;
 using namespace gradus::testing;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -171,6 +172,36 @@ TEST_CASE("self_attention goes step by step where one product cannot hold the ma
   }
   CHECK_FALSE(is_one_step(in_one_step(in, kTwo, options)));
   check_agreement(in, kTwo, options);
+}
+
+TEST_CASE("self_attention takes one product where the weights are small beside it",
+          "[self_attention]") {
+  const auto taken_by = [](Index rows, Index features) {
+    const Tensor x = zeros({1, rows, features});
+    const Tensor weight = zeros({features, features}).requires_grad_();
+    const Tensor none;
+    return is_one_step(
+        self_attention(x, {weight, none}, {weight, none}, {weight, none}, {1, 1}, {}));
+  };
+  CHECK(taken_by(1, 64));
+  CHECK_FALSE(taken_by(100, 100));
+  CHECK(taken_by(400, 100));
+}
+
+TEST_CASE("self_attention refuses heads that cannot be shared as its parts do",
+          "[self_attention][errors]") {
+  const auto attend = [](HeadCounts heads, bool grouped) {
+    const Inputs in = inputs_of(heads, float64);
+    return self_attention(in[0], {in[1], in[4]}, {in[2], in[5]}, {in[3], in[6]}, heads,
+                          {.enable_gqa = grouped});
+  };
+  const auto refused = [&](HeadCounts heads, bool grouped) {
+    return error_text<ShapeError>([&] { attend(heads, grouped); });
+  };
+  CHECK(is_one_step(attend(kGrouped, true)));
+  CHECK_THAT(refused(kGrouped, false), ContainsSubstring("see enable_gqa"));
+  CHECK_THAT(refused({.query = 3, .shared = 2}, true),
+             ContainsSubstring("3 query heads cannot share 2 key heads evenly"));
 }
 
 TEST_CASE("self_attention works on nothing", "[self_attention]") {
