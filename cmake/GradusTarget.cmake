@@ -17,6 +17,11 @@ function(gradus_configure_target target)
     target_compile_options(${target} PRIVATE -Wno-restrict)
   endif()
 
+  if(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # An Index has 64 bits, a size 32: one that counts what is in memory fits.
+    target_compile_options(${target} PRIVATE -Wno-shorten-64-to-32)
+  endif()
+
   if(GRADUS_SANITIZE)
     target_compile_options(${target} PRIVATE
       -fsanitize=${GRADUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -28,7 +28,7 @@ class ScratchFolder {
   files::path path_ = files::temp_directory_path() / text("gradus_lesson_", std::random_device()());
 };
 
-Sequential new_model() { return Sequential(Linear(2, 16), Tanh(), Linear(16, 1)); }
+Sequential new_model() { return Sequential{Linear(2, 16), Tanh(), Linear(16, 1)}; }
 
 /// Learns x0 * x1 from random points.
 class Run {
@@ -102,7 +102,7 @@ void going_on(const ScratchFolder& folder) {
 }
 
 void the_wrong_file(const ScratchFolder& folder) {
-  Sequential wider(Linear(2, 32), Tanh(), Linear(32, 1));
+  Sequential wider{Linear(2, 32), Tanh(), Linear(32, 1)};
   std::cout << "\n3. a file of another model changes nothing, and says all that is wrong:\n\n";
   try {
     load_weights(folder / "weights.safetensors", wider);

@@ -1,6 +1,9 @@
 // Sequential: layers one after another.
 //
 //     Sequential net{Linear(2, 16), GELU(), Linear(16, 1)};
+//
+// In braces the layers are made from first to last, and so draw the same parameters by every
+// compiler; in parentheses C++ leaves the order open.
 #pragma once
 
 #include <concepts>

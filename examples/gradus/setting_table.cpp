@@ -21,8 +21,8 @@ constexpr double kLargest = 1e30;
 template <class Number>
 std::string exact(Number number) {
   std::array<char, 64> buffer{};
-  const std::to_chars_result end = std::to_chars(buffer.begin(), buffer.end(), number);
-  return {buffer.data(), end.ptr};
+  char* const start = buffer.data();
+  return {start, std::to_chars(start, start + buffer.size(), number).ptr};
 }
 
 /// Settings of one group, added one after another.

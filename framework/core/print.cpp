@@ -49,7 +49,8 @@ std::string spaces(Index count) {
 template <class... Format>
 std::string digits(Format... format) {
   std::array<char, 64> buffer;
-  return {buffer.data(), std::to_chars(buffer.begin(), buffer.end(), format...).ptr};
+  char* const start = buffer.data();
+  return {start, std::to_chars(start, start + buffer.size(), format...).ptr};
 }
 
 std::string number_text(double value, Notation notation) {

@@ -1,5 +1,6 @@
 #include "framework/core/shape.h"
 
+#include <cstddef>
 #include <limits>
 #include <ostream>
 
@@ -49,7 +50,7 @@ namespace {
 }  // namespace
 
 Index element_count(const Shape& shape) {
-  constexpr Index limit = std::numeric_limits<Index>::max() / 8;
+  constexpr Index limit = std::numeric_limits<std::ptrdiff_t>::max() / 8;
   Index count = 1;  // of the shape with every 0 taken as 1, so that strides cannot overflow either
   bool is_empty = false;
   for (const Index size : shape) {
