@@ -1,7 +1,7 @@
 // Model: the GPT that the settings describe.
 #pragma once
 
-#include "examples/gradus/settings.h"
+#include "examples/gradus/settings/settings.h"
 #include "layers/gpt.h"
 
 namespace examples {

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "examples/gradus/json_lines.h"
 #include "examples/gradus/model.h"
-#include "examples/gradus/report.h"
+#include "examples/gradus/records/json_lines.h"
+#include "examples/gradus/report/report.h"
 #include "examples/gradus/watch/watch.h"
 #include "examples/support/interrupt.h"
 #include "framework/core/error.h"

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "examples/gradus/data/dataset.h"
-#include "examples/gradus/run_folder.h"
-#include "examples/gradus/settings.h"
+#include "examples/gradus/records/run_folder.h"
+#include "examples/gradus/settings/settings.h"
 #include "examples/gradus/training/trainer.h"
 
 namespace examples {

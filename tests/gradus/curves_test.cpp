@@ -1,4 +1,4 @@
-#include "examples/gradus/curves.h"
+#include "examples/gradus/report/curves.h"
 
 #include <cmath>
 

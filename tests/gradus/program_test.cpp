@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "examples/gradus/run_folder.h"
+#include "examples/gradus/records/run_folder.h"
 #include "tests/gradus/program.h"
 #include "tests/support/catch.h"
 

@@ -1,8 +1,8 @@
 #include <cstdlib>
 
-#include "examples/gradus/flat_toml.h"
-#include "examples/gradus/setting_sources.h"
-#include "examples/gradus/setting_table.h"
+#include "examples/gradus/settings/flat_toml.h"
+#include "examples/gradus/settings/setting_sources.h"
+#include "examples/gradus/settings/setting_table.h"
 #include "examples/support/exit_code.h"
 #include "framework/io/file.h"
 #include "tests/gradus/program.h"

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "examples/gradus/attention_report.h"
-#include "examples/gradus/report.h"
+#include "examples/gradus/report/attention_report.h"
+#include "examples/gradus/report/report.h"
 #include "examples/gradus/session.h"
 #include "examples/support/command_line.h"
 #include "examples/support/format.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/gradus/curves.h"
+#include "examples/gradus/report/curves.h"
 #include "examples/support/format.h"
 #include "framework/core/error.h"
 #include "framework/io/file.h"

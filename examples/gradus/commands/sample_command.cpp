@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/gradus/run_folder.h"
+#include "examples/gradus/records/run_folder.h"
 #include "examples/gradus/sample/attention_view.h"
 #include "examples/gradus/sample/continuation.h"
 #include "examples/gradus/tasks/task.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iostream>
 
-#include "examples/gradus/report.h"
+#include "examples/gradus/report/report.h"
 #include "examples/gradus/tasks/task.h"
 #include "examples/gradus/tasks/vocabulary.h"
 #include "examples/support/format.h"

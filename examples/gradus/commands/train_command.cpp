@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
-#include "examples/gradus/report.h"
+#include "examples/gradus/report/report.h"
 #include "examples/gradus/session.h"
-#include "examples/gradus/setting_sources.h"
-#include "examples/gradus/setting_table.h"
+#include "examples/gradus/settings/setting_sources.h"
+#include "examples/gradus/settings/setting_table.h"
 #include "examples/support/command_line.h"
 #include "examples/support/format.h"
 

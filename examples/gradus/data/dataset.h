@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/gradus/settings.h"
+#include "examples/gradus/settings/settings.h"
 #include "examples/gradus/tasks/vocabulary.h"
 #include "framework/core/tensor.h"
 #include "layers/gpt.h"

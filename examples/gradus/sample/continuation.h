@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/gradus/run_folder.h"
+#include "examples/gradus/records/run_folder.h"
 #include "layers/sampling.h"
 
 namespace examples {

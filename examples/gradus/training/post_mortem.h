@@ -5,7 +5,7 @@
 #include <string>
 
 #include "examples/gradus/data/dataset.h"
-#include "examples/gradus/run_folder.h"
+#include "examples/gradus/records/run_folder.h"
 #include "framework/core/random.h"
 
 namespace examples {

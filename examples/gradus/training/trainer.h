@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "examples/gradus/recorded_metrics.h"
-#include "examples/gradus/run_folder.h"
+#include "examples/gradus/records/recorded_metrics.h"
+#include "examples/gradus/records/run_folder.h"
 #include "examples/gradus/training/metrics_file.h"
 #include "examples/gradus/training/step.h"
 #include "examples/support/smoothed.h"

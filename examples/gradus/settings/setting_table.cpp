@@ -1,4 +1,4 @@
-#include "examples/gradus/setting_table.h"
+#include "examples/gradus/settings/setting_table.h"
 
 #include <algorithm>
 #include <array>

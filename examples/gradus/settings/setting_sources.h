@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "examples/gradus/settings.h"
+#include "examples/gradus/settings/settings.h"
 
 namespace examples {
 

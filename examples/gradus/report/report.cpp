@@ -1,4 +1,4 @@
-#include "examples/gradus/report.h"
+#include "examples/gradus/report/report.h"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "examples/gradus/command.h"
-#include "examples/gradus/setting_table.h"
+#include "examples/gradus/settings/setting_table.h"
 #include "examples/gradus/tasks/task.h"
 #include "examples/gradus/training/gradient_groups.h"
 #include "examples/gradus/watch/predictions.h"

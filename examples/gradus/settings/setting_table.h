@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/gradus/settings.h"
+#include "examples/gradus/settings/settings.h"
 
 namespace examples {
 

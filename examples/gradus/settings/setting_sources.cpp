@@ -1,12 +1,12 @@
-#include "examples/gradus/setting_sources.h"
+#include "examples/gradus/settings/setting_sources.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
 
-#include "examples/gradus/flat_toml.h"
-#include "examples/gradus/setting_table.h"
+#include "examples/gradus/settings/flat_toml.h"
+#include "examples/gradus/settings/setting_table.h"
 #include "examples/support/exit_code.h"
 #include "examples/support/nearest.h"
 #include "examples/support/text_layout.h"

@@ -1,7 +1,7 @@
-#include "examples/gradus/run_folder.h"
+#include "examples/gradus/records/run_folder.h"
 
 #include "examples/gradus/model.h"
-#include "examples/gradus/setting_sources.h"
+#include "examples/gradus/settings/setting_sources.h"
 #include "examples/support/exit_code.h"
 #include "examples/support/number.h"
 #include "framework/core/error.h"

@@ -1,4 +1,4 @@
-#include "examples/gradus/recorded_metrics.h"
+#include "examples/gradus/records/recorded_metrics.h"
 
 #include <algorithm>
 #include <cmath>

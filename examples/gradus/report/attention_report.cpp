@@ -1,4 +1,4 @@
-#include "examples/gradus/attention_report.h"
+#include "examples/gradus/report/attention_report.h"
 
 #include <unistd.h>
 

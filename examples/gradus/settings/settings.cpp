@@ -1,4 +1,4 @@
-#include "examples/gradus/settings.h"
+#include "examples/gradus/settings/settings.h"
 
 #include <vector>
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "examples/gradus/settings.h"
+#include "examples/gradus/settings/settings.h"
 #include "examples/gradus/tasks/vocabulary.h"
 #include "framework/io/checkpoint_folder.h"
 #include "layers/gpt.h"

@@ -1,4 +1,4 @@
-#include "examples/gradus/json_lines.h"
+#include "examples/gradus/records/json_lines.h"
 
 #include <cmath>
 #include <iostream>

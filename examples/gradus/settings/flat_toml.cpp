@@ -1,4 +1,4 @@
-#include "examples/gradus/flat_toml.h"
+#include "examples/gradus/settings/flat_toml.h"
 
 #include <sstream>
 #include <string_view>

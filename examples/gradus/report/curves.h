@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/gradus/recorded_metrics.h"
+#include "examples/gradus/records/recorded_metrics.h"
 #include "examples/support/chart.h"
 
 namespace examples {
