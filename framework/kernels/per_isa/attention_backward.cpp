@@ -15,20 +15,15 @@ template <class T>
 class Backward {
  public:
   Backward(const AttentionCall& call, const AttentionGradients& gradients,
-           const AttentionOperands& x, const HeadRows& g, bool leave_out)
-      : call_(call),
-        gradients_(gradients),
-        x_(x),
-        g_(g),
-        leave_out_(leave_out),
-        stride_(score_stride<T>(call)) {}
+           const AttentionOperands& x, const HeadRows& g)
+      : call_(call), gradients_(gradients), x_(x), g_(g), stride_(score_stride<T>(call)) {}
 
   /// The first queries of a head of keys write where the others add.
-  void operator()(const Block& queries, bool first) const {
+  void operator()(const Block& queries, bool first, bool leave_out) const {
     const Work work = in_scratch([&](Pieces& pieces) { return laid_out(queries.rows, pieces); });
     if (call_.keys > kKeyBlock) sum_by_output(queries, work);
     bool begun = false;
-    for_each_key_block(call_, queries, leave_out_, work.seen, [&](const Block& block) {
+    for_each_key_block(call_, queries, leave_out, work.seen, [&](const Block& block) {
       if (first) zero_left_out(block);
       if (block.columns == 0) return;
       write_weights_and_slopes(block, work);
@@ -157,25 +152,33 @@ class Backward {
   const AttentionGradients& gradients_;
   const AttentionOperands& x_;
   const HeadRows& g_;
-  bool leave_out_;
   Index stride_;  // of the scores
 };
 
-/// As forward, and for all that the gradients are products of.
+/// As forward, for one head of keys, and for all that its gradients are products of.
 template <class T>
-bool leaves_out(const AttentionCall& call, const AttentionOperands& x, const HeadRows& g) {
+bool leaves_out(const AttentionCall& call, const AttentionOperands& x, const HeadRows& g,
+                Index batch, Index shared) {
+  if (!may_leave_out(call)) return false;
+  const auto finite = [&](const HeadRows& rows, Index head, Index count, Index width) {
+    return are_finite(count, width, row_of<T>(rows, batch, head, 0), rows.row_stride);
+  };
   const HeadRows log_sums{x.log_sums, call.heads * call.queries, call.queries, call.queries};
-  return leaves_out<T>(call, x) &&
-         are_finite<T>(x.query, call.batch, call.heads, call.queries, call.width) &&
-         are_finite<T>(x.key, call.batch, call.shared_heads, call.keys, call.width) &&
-         are_finite<T>(g, call.batch, call.heads, call.queries, call.value_width) &&
-         are_finite<T>(log_sums, call.batch, call.heads, 1, call.queries);
+  const Index group = call.heads / call.shared_heads;
+  bool all = finite(x.value, shared, call.keys, call.value_width) &&
+             finite(x.key, shared, call.keys, call.width);
+  for (Index head = shared * group; head < (shared + 1) * group && all; ++head) {
+    all = finite(x.query, head, call.queries, call.width) &&
+          finite(g, head, call.queries, call.value_width) &&
+          finite(log_sums, head, 1, call.queries);
+  }
+  return all;
 }
 
 template <class T>
 void attention_backward_of(const AttentionCall& call, const AttentionGradients& gradients,
                            const AttentionOperands& x, const HeadRows& g) {
-  const Backward<T> pull_back(call, gradients, x, g, leaves_out<T>(call, x, g));
+  const Backward<T> pull_back(call, gradients, x, g);
   const Index height = query_block(call);
   const Index group = call.heads / at_least_one(call.shared_heads);
   const auto head_of_keys = [&](Index batch, Index shared) {
@@ -185,13 +188,14 @@ void attention_backward_of(const AttentionCall& call, const AttentionGradients& 
       zero_rows(call.keys, call.value_width, row_of<T>(gradients.value, batch, shared, 0),
                 gradients.value.row_stride);
     }
+    const bool leave_out = leaves_out<T>(call, x, g, batch, shared);
     for (Index head = shared * group; head < (shared + 1) * group; ++head) {
       for (Index query = 0; query < call.queries; query += height) {
         pull_back({.batch = batch,
                    .head = head,
                    .query = query,
                    .rows = std::min(height, call.queries - query)},
-                  head == shared * group && query == 0);
+                  head == shared * group && query == 0, leave_out);
       }
     }
   };
