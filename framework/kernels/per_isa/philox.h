@@ -54,11 +54,13 @@ inline void philox(std::uint64_t key, std::uint64_t counter,
 struct Dropping {
   Dropping(double p, std::uint64_t stream)
       : key(stream),
-        threshold(static_cast<std::uint64_t>(p * 0x1p32)),
+        threshold(static_cast<std::uint32_t>(p < 1 ? p * 0x1p32 : 0)),
+        drops_all(p >= 1),
         scale(p < 1 ? 1 / (1 - p) : 0) {}
 
   std::uint64_t key;
-  std::uint64_t threshold;  ///< a word below it drops its element
+  std::uint32_t threshold;  ///< a word below it drops its element
+  bool drops_all;
   double scale;
 };
 
@@ -72,7 +74,9 @@ void for_each_dropped(const Dropping& dropping, std::uint64_t first, Index count
     philox(dropping.key, place / kPhiloxWords, words);
     const Index left = count - done;
     const Index here = left < kPhiloxStretch - skip ? left : kPhiloxStretch - skip;
-    for (Index i = 0; i < here; ++i) f(done + i, words[skip + i] < dropping.threshold);
+    for (Index i = 0; i < here; ++i) {
+      f(done + i, words[skip + i] < dropping.threshold || dropping.drops_all);
+    }
     done += here;
   }
 }
