@@ -107,6 +107,17 @@ Expected no_axis_2(const std::string& op) {
   return error<ShapeError>(op + ": axis 2 is outside -2..1 (rank 2)");
 }
 
+/// Of a causal mask for two queries and two keys.
+Expected mask_does_not_fit(const std::string& scores) {
+  return error<ShapeError>(
+      "attention: the mask does not fit the scores"
+      "\n  got    mask (2, 2) bool; scores would be " +
+      scores +
+      ": batch, head, query, key"
+      "\n  need   (q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)"
+      "\n  hint   a (batch, key) mask marks padding: AttentionMask::padding(mask)");
+}
+
 Expected not_floating(const std::string& op, const std::string& given) {
   const std::string dtype = given.substr(given.rfind(' ') + 1);
   return error<DTypeError>(op + ": needs a floating tensor, not " + dtype + "\n  got    x " +
@@ -579,12 +590,7 @@ Rows shapes() {
        [] {
          scaled_dot_product_attention(heads, heads, heads, {.mask = AttentionMask::causal(2, 2)});
        },
-       error<ShapeError>(
-           "attention: the mask does not fit the scores"
-           "\n  got    mask (2, 2) bool; scores would be (1, 4, 3, 3): batch, head, "
-           "query, key"
-           "\n  need   (q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)"
-           "\n  hint   a (batch, key) mask marks padding: AttentionMask::padding(mask)")},
+       mask_does_not_fit("(1, 4, 3, 3)")},
       {"scaled_dot_product_attention",
        [] {
          scaled_dot_product_attention(heads, zeros({1, 3, 3, 4}), zeros({1, 3, 3, 4}),
@@ -609,31 +615,16 @@ Rows shapes() {
        error<ShapeError>("attention mask: padding needs (batch, key)"
                          "\n  got    hidden (2,) float32")},
       {"AttentionMask::hidden_for", [] { AttentionMask::causal(2, 2).hidden_for(heads); },
-       error<ShapeError>(
-           "attention: the mask does not fit the scores"
-           "\n  got    mask (2, 2) bool; scores would be (1, 4, 3, 4): batch, head, "
-           "query, key"
-           "\n  need   (q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)"
-           "\n  hint   a (batch, key) mask marks padding: AttentionMask::padding(mask)")},
+       mask_does_not_fit("(1, 4, 3, 4)")},
       {"AttentionMask::causal_offset_for",
        [] { AttentionMask::causal(2, 2).causal_offset_for(heads.shape()); },
-       error<ShapeError>(
-           "attention: the mask does not fit the scores"
-           "\n  got    mask (2, 2) bool; scores would be (1, 4, 3, 4): batch, head, "
-           "query, key"
-           "\n  need   (q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)"
-           "\n  hint   a (batch, key) mask marks padding: AttentionMask::padding(mask)")},
+       mask_does_not_fit("(1, 4, 3, 4)")},
       {"operator|", [] { AttentionMask::causal(2, 2) | AttentionMask::causal(3, 3); },
        error<ShapeError>("attention mask: shapes do not broadcast (2 vs 3 on axis 2)"
                          "\n  got    x (1, 1, 2, 2), other (1, 1, 3, 3)"
                          "\n  need   equal sizes on every axis, counted from the last, or a 1")},
       {"masked_fill", [] { masked_fill(heads, AttentionMask::causal(2, 2)); },
-       error<ShapeError>(
-           "attention: the mask does not fit the scores"
-           "\n  got    mask (2, 2) bool; scores would be (1, 4, 3, 4): batch, head, "
-           "query, key"
-           "\n  need   (q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)"
-           "\n  hint   a (batch, key) mask marks padding: AttentionMask::padding(mask)")},
+       mask_does_not_fit("(1, 4, 3, 4)")},
       {"layer_norm", [] { layer_norm(x, {2}); },
        error<ShapeError>("layer_norm: the last axes of x are not (2,)"
                          "\n  got    x (2, 3) float32")},
@@ -1793,12 +1784,7 @@ Rows layers() {
       {"Softmax", [] { Softmax({.axis = 1})(zeros({4})); },
        error<ShapeError>("softmax: axis 1 is outside -1..0 (rank 1)")},
       {"MaskedFill", [] { MaskedFill()(heads, AttentionMask::causal(2, 2)); },
-       error<ShapeError>(
-           "attention: the mask does not fit the scores"
-           "\n  got    mask (2, 2) bool; scores would be (1, 4, 3, 4): batch, head, "
-           "query, key"
-           "\n  need   (q,k), (B,q,k), (B,1,q,k) or (B,H,q,k)"
-           "\n  hint   a (batch, key) mask marks padding: AttentionMask::padding(mask)")},
+       mask_does_not_fit("(1, 4, 3, 4)")},
       {"FeedForward", [] { FeedForward({.d_model = 0, .d_hidden = 4}); },
        error<ValueError>("Linear: cannot map 0 features to 4"
                          "\n  need   in_features of at least 1, out_features of at least 0")},
